@@ -152,7 +152,14 @@ class Analysis {
       task->fault = "an operation can run nowhere";
     } else if (stream.terms.lease == sched::LeaseScope::kJob) {
       task->fault = "it keeps an NPU between its operations";
+    } else if (IsLowered(*task)) {
+      task->fault = "it runs with less urgency while a job of it may miss";
     }
+  }
+
+  // Whether jobs of it run a band below its own.
+  static bool IsLowered(const Task& task) {
+    return task.stream->terms.met_window != 0 && task.band != Band::kPromised;
   }
 
   // Whether jobs of `other` may go before those of `task`.
@@ -290,12 +297,12 @@ class Analysis {
     if (options_.aging_ns == 0) return false;
     bool is_new = false;
     for (Task& task : tasks_) {
-      if (task.is_aging || task.band <= Band::kHard) continue;
+      if (task.is_aging) continue;
+      if (task.band <= Band::kHard && !IsLowered(task)) continue;
       const bool is_bounded =
           task.fault.empty() &&
           task.response_ns < static_cast<double>(options_.aging_ns);
       if (is_bounded) continue;
-      TAKT_DCHECK(task.band > Band::kHard);
       task.is_aging = true;
       is_new = true;
     }

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "plan/workload_keys.h"
 #include "plan/workload_reader.h"
+#include "sched/met_window.h"
 
 namespace takt::plan {
 
@@ -171,6 +172,14 @@ absl::Status WorkloadReader::ReadStream(const JsonPlace& place) {
       const uint32_t late,
       ReadChoice(place, "late", {"run-on", "demote", "drop", "latest-only"}));
   terms.late = static_cast<sched::LatePolicy>(late);
+  TAKT_ASSIGN_OR_RETURN(
+      const double met_window,
+      ReadReal(place, "met_window", 0, sched::MetWindow::kLengthMax, 0));
+  terms.met_window = Narrow<uint32_t>(met_window);
+  TAKT_ASSIGN_OR_RETURN(
+      const double met_min,
+      ReadReal(place, "met_min", 0, sched::MetWindow::kLengthMax, 0));
+  terms.met_min = Narrow<uint32_t>(met_min);
   TAKT_ASSIGN_OR_RETURN(const uint32_t lease,
                         ReadChoice(place, "lease", {"operation", "job"}));
   terms.lease = static_cast<sched::LeaseScope>(lease);

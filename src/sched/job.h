@@ -12,6 +12,7 @@
 #include "base/intrusive_heap.h"
 #include "base/spare_memory.h"
 #include "sched/cost_model.h"
+#include "sched/met_window.h"
 #include "sched/policy.h"
 #include "sched/stream.h"
 
@@ -123,6 +124,8 @@ struct JobRecord {
   int64_t deadline_ns = kInfiniteFuture;
   bool has_started = false;
   bool is_late = false;
+  bool may_miss = false;          // By its caller, or its stream's window.
+  uint64_t window_number = 0;     // In its stream's window.
   uint32_t unfinished_count = 0;  // Operations of its program.
   uint32_t running_count = 0;
   uint32_t found_count = 0;        // Operations that have become ready.
@@ -160,6 +163,7 @@ struct StreamRecord {
   SpareVector<int64_t> sequence_tails_ns;
   SpareVector<KernelId> recording;
   uint32_t releases = 0;
+  MetWindow window;
 };
 
 }  // namespace takt::sched

@@ -125,6 +125,9 @@ absl::StatusOr<StreamId> Scheduler::AddStream(const StreamOptions& options) {
       options.late != LatePolicy::kLatestOnly) {
     return fault("a late policy needs a deadline");
   }
+  const std::string window_fault =
+      CheckMetWindow(options.met_min, options.met_window, has_deadline);
+  if (!window_fault.empty()) return fault(window_fault);
   const bool keeps_npu = options.lease == LeaseScope::kJob;
   for (const auto& other : streams_) {
     if (!keeps_npu || other->band != Band::kPromised || other->is_removed) {
@@ -145,6 +148,7 @@ absl::StatusOr<StreamId> Scheduler::AddStream(const StreamOptions& options) {
     TAKT_RETURN_IF_ERROR(CheckPlaces(options));
   }
   stream->band = BandOf(options.criticality);
+  stream->window = MetWindow(options.met_min, options.met_window);
   if (free_streams_.empty()) {
     free_streams_.push_back(static_cast<StreamId>(streams_.size()));
     streams_.emplace_back();

@@ -116,6 +116,7 @@ struct Decision {
   int64_t deadline_ns = kInfiniteFuture;
   // kJobDone:
   JobOutcome outcome = JobOutcome::kMet;
+  bool may_miss = false;    // By its caller, or its stream's window.
   int64_t response_ns = 0;  // Since its release.
   // kMode:
   Mode mode = Mode::kNominal;
@@ -162,9 +163,10 @@ class Scheduler {
   // Releases a job of the stream; its deadline counts from `release_ns`.
   JobId Release(StreamId stream, int64_t release_ns, uint64_t tag,
                 int64_t now_ns);
-  // Releases a job with a deadline of its own; kInfiniteFuture: none.
+  // Releases a job with a deadline of its own; kInfiniteFuture: none. With
+  // `may_miss` the caller says that the job may miss it; see MetWindow.
   JobId Release(StreamId stream, int64_t release_ns, int64_t deadline_ns,
-                uint64_t tag, int64_t now_ns);
+                uint64_t tag, int64_t now_ns, bool may_miss = false);
   // Reports that an operation of a job without a program has become ready. The
   // id is empty if the job has ended or was given up. `unseen_count`: see
   // AdvisedOperation.

@@ -26,7 +26,7 @@ JobId Scheduler::Release(StreamId id, int64_t release_ns, uint64_t tag,
 }
 
 JobId Scheduler::Release(StreamId id, int64_t release_ns, int64_t deadline_ns,
-                         uint64_t tag, int64_t now_ns) {
+                         uint64_t tag, int64_t now_ns, bool may_miss) {
   TAKT_CHECK(id < streams_.size() && !streams_[id]->is_removed);
   Advance(now_ns);
   StreamRecord* stream = streams_[id].get();
@@ -43,6 +43,12 @@ JobId Scheduler::Release(StreamId id, int64_t release_ns, int64_t deadline_ns,
   JobRecord* job = NewJob();
   job->stream = stream;
   job->band = stream->band;
+  job->may_miss = may_miss || stream->window.NextMayMiss();
+  job->window_number = stream->window.Add();
+  if (job->may_miss && job->band != Band::kPromised &&
+      job->band != Band::kBestEffort) {
+    job->band = Below(job->band);
+  }
   job->tag = tag;
   job->release_ns = release_ns;
   job->deadline_ns = deadline_ns;
@@ -436,6 +442,9 @@ void Scheduler::CompleteJob(JobRecord* job, int64_t now_ns) {
     ++indicators_.ended_count;
     if (job->outcome != JobOutcome::kMet) ++indicators_.missed_count;
   }
+  if (job->outcome == JobOutcome::kMet) {
+    stream->window.SetMet(job->window_number);
+  }
   if (stream->options.program == kNoProgram) {
     // Overlapping jobs make a mixed record, so only the record of a lone job is
     // used.
@@ -461,6 +470,7 @@ void Scheduler::CompleteJob(JobRecord* job, int64_t now_ns) {
   decision.tag = job->tag;
   decision.deadline_ns = job->deadline_ns;
   decision.outcome = job->outcome;
+  decision.may_miss = job->may_miss;
   decision.response_ns = now_ns - job->release_ns;
   pending_.push_back(decision);
   if (options_.advisor != nullptr) options_.advisor->OnOver(job->id(), now_ns);

@@ -42,6 +42,11 @@ struct StreamOptions {
   Criticality criticality = Criticality::kSoft;
   uint8_t priority = 128;  // Within the criticality; higher goes first.
   LatePolicy late = LatePolicy::kRunOn;
+  // Of each `met_window` jobs in a row, at least `met_min` must be in time; see
+  // MetWindow. A job that may miss runs a band below its stream's; a job of an
+  // admitted stream never does. 0: no job may miss.
+  uint32_t met_window = 0;
+  uint32_t met_min = 0;
   LeaseScope lease = LeaseScope::kOperation;
   ResourceSet affinity = ResourceSet::All();
   uint32_t pools = ~0u;           // Bit i: pool i is allowed.

@@ -403,6 +403,73 @@ TEST(SchedulerTest, DemotesALateJob) {
   EXPECT_EQ(next[0].stream, soft);  // The second hard job is late by now.
 }
 
+TEST(SchedulerTest, AJobThatMayMissLetsOthersGoFirst) {
+  Shop shop(Cores(1));
+  const ProgramId program = shop.Chain({shop.Kernel({{0, 1, 10, 0}})});
+  StreamOptions terms = Terms(program, kHard, 100);
+  terms.met_min = 1;
+  terms.met_window = 2;
+  const StreamId lenient = shop.Add(terms);
+  terms = Terms(program, kHard, 200);
+  const StreamId strict = shop.Add(terms);
+  // Without a job in time before it, a job must not miss.
+  shop.Release(lenient, 0);
+  shop.Release(strict, 0);
+  auto starts = Only(shop.Decide(0), DecisionKind::kStart);
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].stream, lenient);
+  auto decisions = shop.Finish(starts[0], 10);
+  auto done = Only(decisions, DecisionKind::kJobDone);
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_FALSE(done[0].may_miss);
+  starts = Only(decisions, DecisionKind::kStart);
+  ASSERT_EQ(starts.size(), 1u);
+  shop.Finish(starts[0], 20);
+  // The last one was in time, so this one may miss.
+  shop.Release(lenient, 30);
+  shop.Release(strict, 30);
+  starts = Only(shop.Decide(30), DecisionKind::kStart);
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].stream, strict);
+  decisions = shop.Finish(starts[0], 150);
+  starts = Only(decisions, DecisionKind::kStart);
+  ASSERT_EQ(starts.size(), 1u);
+  decisions = shop.Finish(starts[0], 160);
+  done = Only(decisions, DecisionKind::kJobDone);
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_TRUE(done[0].may_miss);
+  EXPECT_EQ(done[0].outcome, JobOutcome::kMissed);
+  // It missed, so the next one must not.
+  shop.Release(lenient, 170);
+  shop.Release(strict, 170);
+  starts = Only(shop.Decide(170), DecisionKind::kStart);
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].stream, lenient);
+}
+
+TEST(SchedulerTest, JobsInFlightCountAsMissed) {
+  Shop shop(Cores(1));
+  StreamOptions terms =
+      Terms(shop.Chain({shop.Kernel({{0, 1, 10, 0}})}), kHard, 100);
+  terms.met_min = 1;
+  terms.met_window = 2;
+  const StreamId stream = shop.Add(terms);
+  shop.Release(stream, 0);
+  shop.Finish(shop.Decide(0)[0], 10);
+  shop.Release(stream, 20);
+  shop.Release(stream, 20);
+  auto decisions = shop.Finish(shop.Decide(20)[0], 30);
+  auto done = Only(decisions, DecisionKind::kJobDone);
+  ASSERT_EQ(done.size(), 1u);
+  const bool first_may_miss = done[0].may_miss;
+  const auto starts = Only(decisions, DecisionKind::kStart);
+  ASSERT_EQ(starts.size(), 1u);
+  done = Only(shop.Finish(starts[0], 40), DecisionKind::kJobDone);
+  ASSERT_EQ(done.size(), 1u);
+  // One of the two may miss, but not both.
+  EXPECT_NE(first_may_miss, done[0].may_miss);
+}
+
 TEST(SchedulerTest, LatestOnlyDropsWhatHasNotStarted) {
   Shop shop(Cores(1));
   StreamOptions terms =
@@ -549,6 +616,15 @@ TEST(SchedulerTest, RefusesContradictoryTerms) {
   terms = Terms(program, kSoft);
   terms.period_ns = -1;
   EXPECT_THAT(fault(terms), HasSubstr("a period of -1 ns"));
+  terms = Terms(program, kSoft);
+  terms.met_min = 2;
+  EXPECT_THAT(fault(terms), HasSubstr("2 of 0 jobs in time"));
+  terms.met_window = 2;
+  EXPECT_THAT(fault(terms), HasSubstr("2 of 2 jobs in time"));
+  terms.met_window = 65;
+  EXPECT_THAT(fault(terms), HasSubstr("a window of 65 jobs"));
+  terms.met_window = 64;
+  EXPECT_THAT(fault(terms), HasSubstr("in time needs a deadline"));
   terms = Terms(program, kSoft);
   terms.affinity = ResourceSet::Range(100, 5);
   EXPECT_THAT(fault(terms), HasSubstr("leave no resource"));

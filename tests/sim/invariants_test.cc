@@ -4,6 +4,8 @@
 //
 // TAKT_SIM_RUNS=1000000 makes the run long; a failure prints its seed, and
 // TAKT_SIM_SEED=n TAKT_SIM_RUNS=1 plays it again.
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -35,10 +37,14 @@ class Watcher : public Observer {
 
   const std::vector<std::string>& faults() const { return faults_; }
 
-  void OnRelease(int64_t, const Decision& decision, int64_t) override {
+  void OnRelease(int64_t now_ns, const Decision& decision, int64_t) override {
     Job& job = jobs_[Key(decision.job)];
     job = {};
     job.stream = decision.stream;
+    job.release_ns = now_ns;
+    job.may_miss = MayMiss(decision.stream);
+    job.number = met_[decision.stream].size();
+    met_[decision.stream].push_back(false);
     const WorkloadStream& stream = workload_.streams[decision.stream];
     const auto& operations =
         workload_.programs[stream.terms.program].operations;
@@ -46,9 +52,9 @@ class Watcher : public Observer {
     job.is_running.assign(operations.size(), false);
   }
 
-  void OnDecision(int64_t, const Decision& decision) override {
+  void OnDecision(int64_t now_ns, const Decision& decision) override {
     if (decision.kind == DecisionKind::kStart) CheckStart(decision);
-    if (decision.kind == DecisionKind::kJobDone) CheckJobDone(decision);
+    if (decision.kind == DecisionKind::kJobDone) CheckJobDone(now_ns, decision);
   }
 
   void OnStop(int64_t, const Decision& start, uint32_t done_ppm) override {
@@ -68,11 +74,19 @@ class Watcher : public Observer {
     for (const auto& [key, job] : jobs_) {
       if (!job.has_ended) Fault("a job that was released never ended");
     }
+    CheckWindows();
   }
+  uint64_t windows_checked() const { return windows_checked_; }
 
  private:
   struct Job {
     uint32_t stream = 0;
+    int64_t release_ns = 0;
+    size_t number = 0;  // Among those of its stream.
+    bool may_miss = false;
+    // A job before it was done at the time of its release, so it depends on
+    // their order whether it may miss.
+    bool is_uncertain = false;
     std::vector<bool> is_done;
     std::vector<bool> is_running;
     int running_count = 0;
@@ -83,6 +97,35 @@ class Watcher : public Observer {
     return (uint64_t{id.index} << 32) | id.generation;
   }
   void Fault(const std::string& text) { faults_.push_back(text); }
+
+  // Whether the jobs before the next one in its window had enough met.
+  bool MayMiss(uint32_t stream) {
+    const sched::StreamOptions& terms = workload_.streams[stream].terms;
+    if (terms.met_window == 0) return false;
+    const std::vector<bool>& met = met_[stream];
+    return CountMet(met, met.size(), terms.met_window - 1) >= terms.met_min;
+  }
+  // Of the `count` jobs before number `end`, those that were in time.
+  static uint32_t CountMet(const std::vector<bool>& met, size_t end,
+                           uint32_t count) {
+    const size_t begin = end - std::min<size_t>(end, count);
+    return static_cast<uint32_t>(
+        std::count(met.begin() + static_cast<ptrdiff_t>(begin),
+                   met.begin() + static_cast<ptrdiff_t>(end), true));
+  }
+  // If all jobs that had to be in time were, each window has enough.
+  void CheckWindows() {
+    for (const auto& [stream, met] : met_) {
+      const sched::StreamOptions& terms = workload_.streams[stream].terms;
+      if (terms.met_window == 0 || broken_[stream]) continue;
+      for (size_t end = terms.met_window; end <= met.size(); ++end) {
+        if (CountMet(met, end, terms.met_window) < terms.met_min) {
+          Fault("a window that only jobs broke that might miss");
+        }
+        ++windows_checked_;
+      }
+    }
+  }
 
   void CheckStart(const Decision& decision) {
     Job& job = jobs_[Key(decision.job)];
@@ -131,11 +174,23 @@ class Watcher : public Observer {
     if (!has_alternative) Fault("an alternative that does not exist");
   }
 
-  void CheckJobDone(const Decision& decision) {
+  void CheckJobDone(int64_t now_ns, const Decision& decision) {
     Job& job = jobs_[Key(decision.job)];
     if (job.has_ended) Fault("a job that ended twice");
     if (job.running_count != 0) Fault("a job that ended while it runs");
     job.has_ended = true;
+    if (!job.is_uncertain && decision.may_miss != job.may_miss) {
+      Fault("a job whose window said otherwise whether it may miss");
+    }
+    if (decision.outcome == sched::JobOutcome::kMet) {
+      for (auto& [key, other] : jobs_) {
+        other.is_uncertain |= other.stream == decision.stream &&
+                              !other.has_ended && other.release_ns == now_ns;
+      }
+      met_[decision.stream][job.number] = true;
+    } else if (!decision.may_miss) {
+      broken_[decision.stream] = true;
+    }
     if (decision.outcome != sched::JobOutcome::kMet &&
         decision.outcome != sched::JobOutcome::kMissed) {
       return;
@@ -150,11 +205,15 @@ class Watcher : public Observer {
   std::vector<int> user_;
   std::vector<bool> is_lost_;
   std::map<uint64_t, Job> jobs_;
+  // By stream: whether each job was in time; none is before its end.
+  std::map<uint32_t, std::vector<bool>> met_;
+  std::map<uint32_t, bool> broken_;  // By stream: a job had to, and was not.
+  uint64_t windows_checked_ = 0;
   std::vector<std::string> faults_;
 };
 
 // Every run has another policy, board and workload.
-void PlayOne(uint64_t seed) {
+void PlayOne(uint64_t seed, uint64_t* windows) {
   Random random(seed);
   const Workload workload = MakeRandomWorkload({}, random);
   const auto& names = sched::PolicyNames();
@@ -177,6 +236,7 @@ void PlayOne(uint64_t seed) {
       options.scheduler.policy->name();
   ASSERT_TRUE(report.ok()) << report.status() << "\n" << replay;
   watcher.CheckEnd();
+  *windows += watcher.windows_checked();
   ASSERT_TRUE(watcher.faults().empty()) << watcher.faults()[0] << "\n"
                                         << replay;
 }
@@ -184,9 +244,13 @@ void PlayOne(uint64_t seed) {
 TEST(InvariantsTest, HoldInRandomRuns) {
   const uint64_t first = FromEnvironment("TAKT_SIM_SEED", 1);
   const uint64_t runs = FromEnvironment("TAKT_SIM_RUNS", 1000);
+  uint64_t windows = 0;
   for (uint64_t seed = first; seed < first + runs; ++seed) {
-    PlayOne(seed);
+    PlayOne(seed, &windows);
     if (testing::Test::HasFatalFailure()) return;
+  }
+  if (runs >= 100) {
+    EXPECT_GT(windows, runs);
   }
 }
 

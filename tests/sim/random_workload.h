@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/random.h"
+#include "sched/met_window.h"
 #include "sim/workload.h"
 
 namespace takt::sim {
@@ -65,6 +66,10 @@ inline WorkloadStream MakeRandomStream(const Workload& workload,
   terms.priority = static_cast<uint8_t>(random.Below(256));
   terms.late = static_cast<sched::LatePolicy>(random.Below(4));
   terms.lease = static_cast<sched::LeaseScope>(random.Below(2));
+  if (random.Below(3) == 0) {
+    terms.met_window = 2 + random.Below(sched::MetWindow::kLengthMax - 1);
+    terms.met_min = 1 + random.Below(terms.met_window - 1);
+  }
   stream.offset_ns = random.Below(5'000'000);
   if (random.Below(3) == 0) stream.jitter_ns = random.Below(1'000'000);
   if (random.Below(4) == 0) stream.is_dynamic = true;
