@@ -166,6 +166,14 @@ typedef struct takt_stream_options_t {
   // call. Default: NULL, jobs write no files.
   const char* capture_path;
   size_t capture_file_count_max;  // Jobs that do so. Default: 4.
+
+  // Of each `met_window` jobs in a row (2 to 64), at least `met_min` must be
+  // MET. As long as enough of the last jobs are MET, the next one may miss its
+  // deadline, and runs with the urgency of the criticality below; but not if
+  // the stream has a promise (takt_stream_admit()). A release that is dropped
+  // counts as a job that is not MET. Default: 0 and 0, no job may miss.
+  uint32_t met_min;
+  uint32_t met_window;
 } takt_stream_options_t;
 
 static inline void takt_stream_options_init(takt_stream_options_t* options) {
@@ -188,10 +196,12 @@ static inline void takt_stream_options_init(takt_stream_options_t* options) {
 //
 // Errors: INVALID_ARGUMENT  names the option: an invalid period, deadline,
 //                           queue length, priority or CPU set; a late policy
-//                           without a deadline; AFTER without a stream of the
-//                           same instance; `takes_results` where the results do
-//                           not have the types of this function's arguments;
-//                           an argument or result that a capture cannot hold.
+//                           without a deadline; a met_window without a
+//                           deadline, or with a met_min that is not from 1 to
+//                           met_window - 1; AFTER without a stream of the same
+//                           instance; `takes_results` where the results do not
+//                           have the types of this function's arguments; an
+//                           argument or result that a capture cannot hold.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_stream_create(
     takt_function_t* function, const takt_stream_options_t* options,
     takt_stream_t** out_stream);
@@ -316,6 +326,10 @@ typedef struct takt_stream_statistics_t {
   uint64_t predicted_count;
   uint64_t kept_count;
   takt_quantiles_t predicted_response;  // From the origin to that q99_ns.
+  // With met_window: calls of jobs that might miss, and jobs at whose end fewer
+  // than met_min of the last met_window were MET.
+  uint64_t lenient_count;
+  uint64_t broken_window_count;
 } takt_stream_statistics_t;
 
 // Reads the statistics of the stream since it was made.

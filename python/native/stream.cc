@@ -1,5 +1,6 @@
 #include "stream.h"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
@@ -156,6 +157,11 @@ class Stream {
       capture_path = text("capture_path");
       from.capture_path = capture_path.c_str();
     }
+    if (!options["met"].is_none()) {
+      const auto met = nb::cast<std::pair<uint32_t, uint32_t>>(options["met"]);
+      from.met_min = met.first;
+      from.met_window = met.second;
+    }
     callbacks_->on_result = options["on_result"];
     callbacks_->on_error = options["on_error"];
     callbacks_->on_late = options["on_late"];
@@ -263,6 +269,8 @@ class Stream {
     result["predicted"] = from.predicted_count;
     result["kept"] = from.kept_count;
     result["predicted_response"] = DescribeQuantiles(from.predicted_response);
+    result["lenient"] = from.lenient_count;
+    result["broken_windows"] = from.broken_window_count;
     return result;
   }
 

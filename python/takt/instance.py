@@ -211,6 +211,7 @@ class Instance:
         deadline: float | None = None,
         criticality: str = "soft",
         late: str = "run_on",
+        met: tuple[int, int] | None = None,
         priority: int | None = None,
         cpus: Iterable[int] | None = None,
         takes_results: bool = False,
@@ -232,6 +233,8 @@ class Instance:
         criticality  "hard", "soft" or "best_effort".
         late         the treatment of a job whose deadline passes: "run_on",
                      "demote", "drop", "latest_only".
+        met          (m, n): of each n jobs in a row, at least m must be in time.
+                     A job that the others allow to miss is less urgent.
         capture_jobs how many of its last jobs it keeps with inputs and results,
                      for `Stream.write_capture()`; with `capture_path`, a job
                      that is late, dropped or fails writes them by itself.
@@ -260,6 +263,7 @@ class Instance:
             deadline=deadline,
             criticality=criticality,
             late=late,
+            met=met,
             priority=priority,
             cpus=cpus,
             takes_results=takes_results,

@@ -77,6 +77,8 @@ absl::StatusOr<stream::StreamOptions> ReadStreamOptions(
   result.late = static_cast<sched::LatePolicy>(options.late);
   result.criticality = static_cast<sched::Criticality>(options.criticality);
   result.priority = ReadPriority(options.priority);
+  result.met_min = options.met_min;
+  result.met_window = options.met_window;
   TAKT_ASSIGN_OR_RETURN(result.cpu_words, ReadCpuWords(options.cpu_words,
                                                        options.cpu_word_count));
   result.input_queue_length = options.input_queue_length;
@@ -136,6 +138,8 @@ absl::Status QueryStatistics(const stream::Stream* stream,
   result.predicted_count = counts.predicted_count;
   result.kept_count = counts.kept_count;
   result.predicted_response = ToQuantiles(statistics.predicted_response);
+  result.lenient_count = counts.lenient_count;
+  result.broken_window_count = counts.broken_window_count;
   WriteSized(result, out);
   return absl::OkStatus();
 }

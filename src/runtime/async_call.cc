@@ -67,11 +67,15 @@ Ref<Borrower> MakeBorrower(const Function& function, const Function::Job& job,
   own.priority = job.attributes.priority;
   own.deadline_ns = job.attributes.deadline_ns;
   if (shop_job != nullptr) {
+    // A job that may miss is a criticality lower.
+    const bool may_miss = shop_job->may_miss();
     switch (shop_job->stream().terms().criticality) {
       case sched::Criticality::kHard:
-        own.criticality = JobUrgency::Criticality::kHard;
+        own.criticality = may_miss ? JobUrgency::Criticality::kSoft
+                                   : JobUrgency::Criticality::kHard;
         break;
       case sched::Criticality::kSoft:
+        if (may_miss) own.criticality = JobUrgency::Criticality::kBestEffort;
         break;
       case sched::Criticality::kBestEffort:
         own.criticality = JobUrgency::Criticality::kBestEffort;

@@ -125,11 +125,12 @@ Ref<ScheduledStream> JobShop::StreamOf(uint8_t priority,
 
 Ref<ScheduledJob> JobShop::ReleaseJob(ScheduledStream& stream,
                                       int64_t release_ns, int64_t deadline_ns,
-                                      bool is_counted, uint64_t trace_id) {
+                                      bool is_counted, uint64_t trace_id,
+                                      bool may_miss) {
   spare_.Provide(spare_bytes_.load(std::memory_order_relaxed));
   if (trace_id == 0) trace_id = executor_->tracer().NewId();
   auto job = Ref<ScheduledJob>::Adopt(new (*blocks_) ScheduledJob(
-      this, &stream, release_ns, deadline_ns, trace_id));
+      this, &stream, release_ns, deadline_ns, trace_id, may_miss));
   if (is_counted) PostRelease(*job);
   return job;
 }

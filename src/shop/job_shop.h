@@ -132,9 +132,10 @@ class JobShop final : public Object {
   // Releases a job. The shop reports the job to the scheduler when the job has
   // work, or at once if `is_counted`: statistics and callbacks then include the
   // job in any case. `trace_id`: the number of the job in traces; 0: a new one.
+  // A job that `may_miss` its deadline is less urgent: see sched::MetWindow.
   Ref<ScheduledJob> ReleaseJob(ScheduledStream& stream, int64_t release_ns,
                                int64_t deadline_ns, bool is_counted,
-                               uint64_t trace_id = 0);
+                               uint64_t trace_id = 0, bool may_miss = false);
 
   // Submits `work` of `job`, which waits until the scheduler starts it; the
   // caller holds the job until then. The caller must call Decide() soon.

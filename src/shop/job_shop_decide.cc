@@ -119,7 +119,8 @@ void JobShop::ApplyRelease(ScheduledJob& job) {
   EnsureKnown(stream);
   TAKT_CHECK(job.id_ == sched::JobId() && !job.is_over_);
   job.id_ = scheduler_->Release(stream.id_, job.release_ns_, job.deadline_ns_,
-                                reinterpret_cast<uintptr_t>(&job), at_ns_);
+                                reinterpret_cast<uintptr_t>(&job), at_ns_,
+                                job.may_miss());
   if (job.borrower() != nullptr && job.borrower()->has_loan()) ApplyLoan(job);
   ClassStatistics& statistics =
       statistics_.classes[static_cast<uint32_t>(stream.terms().criticality)];

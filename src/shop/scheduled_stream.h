@@ -81,6 +81,8 @@ class ScheduledJob final : public JobContext {
   const ScheduledStream& stream() const { return *stream_; }
   int64_t release_ns() const { return release_ns_; }
   int64_t deadline_ns() const { return deadline_ns_; }
+  // Whether the job may miss its deadline, by its stream's window.
+  bool may_miss() const { return may_miss_; }
   // Sets the borrower of the job's call. Called once, before its first work.
   // The job may have been released before.
   void SetBorrower(Borrower* borrower) {
@@ -104,12 +106,13 @@ class ScheduledJob final : public JobContext {
     ScheduledJob* job = nullptr;
   };
   ScheduledJob(JobShop* shop, ScheduledStream* stream, int64_t release_ns,
-               int64_t deadline_ns, uint64_t trace_id)
+               int64_t deadline_ns, uint64_t trace_id, bool may_miss)
       : shop_(shop),
         stream_(Ref<ScheduledStream>::Retain(stream)),
         release_ns_(release_ns),
         deadline_ns_(deadline_ns),
-        trace_id_(trace_id) {
+        trace_id_(trace_id),
+        may_miss_(may_miss) {
     release_event_.job = end_event_.job = drop_event_.job = loan_event_.job =
         this;
   }
@@ -130,6 +133,7 @@ class ScheduledJob final : public JobContext {
   const int64_t release_ns_;
   const int64_t deadline_ns_;
   const uint64_t trace_id_;
+  const bool may_miss_;
   mutable std::atomic<int32_t> references_{1};
   std::atomic<bool> is_posted_{false};  // The release was posted.
   std::atomic<bool> is_dropped_{false};

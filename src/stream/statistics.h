@@ -22,6 +22,9 @@ struct StreamCounts {
   uint64_t skipped_count = 0;    // Periods that passed without a release.
   uint64_t predicted_count = 0;  // Jobs that are done and had a prediction.
   uint64_t kept_count = 0;       // Of those, the ones that kept to it.
+  uint64_t lenient_count = 0;    // Jobs that began and were allowed to miss.
+  // Jobs at whose end the stream's window had too few jobs in time.
+  uint64_t broken_window_count = 0;
 };
 
 // A copy at one moment.
@@ -41,7 +44,11 @@ class StatisticsRecorder {
   uint64_t CountRelease(bool is_overrun);
   void CountStarved() { ++counts_.starved_count; }
   void CountTimer(int64_t error_ns, uint64_t skipped_count);
-  void CountBegin(int64_t delay_ns) { begin_delay_.Add(delay_ns); }
+  void CountBegin(int64_t delay_ns, bool may_miss) {
+    begin_delay_.Add(delay_ns);
+    if (may_miss) ++counts_.lenient_count;
+  }
+  void CountBrokenWindow() { ++counts_.broken_window_count; }
   // `job` has an outcome.
   void CountEnd(const StreamJob& job);
 

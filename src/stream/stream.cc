@@ -48,6 +48,7 @@ Stream::Stream(runtime::Function& function, StreamOptions options,
       deadline_after_ns_(StreamDeadline(function, options)),
       late_(options.late),
       priority_(StreamPriority(options)),
+      lenient_priority_(LenientPriority(options)),
       cpu_words_(options.cpu_words.begin(), options.cpu_words.end()),
       on_done_(std::move(options.on_done)),
       on_late_(std::move(options.on_late)),
@@ -58,7 +59,8 @@ Stream::Stream(runtime::Function& function, StreamOptions options,
       results_(function.signature().results().size()),
       schedule_(options.period_ns),
       pending_(options.release_queue_length,
-               options.late == sched::LatePolicy::kLatestOnly) {
+               options.late == sched::LatePolicy::kLatestOnly),
+      window_(options.met_min, options.met_window) {
   TAKT_CHECK(priority_ >= 0 && priority_ <= 255);
   if (options.input_queue_length > 0) {
     input_queue_.emplace(function.signature().arguments().size(),
@@ -119,7 +121,13 @@ absl::StatusOr<sched::AdmissionReport> Stream::Admit(bool promises) {
         function_->name(), ": nothing schedules the devices of its context"));
   }
   shop::JobShop& shop = *function_->context().shop();
-  return promises ? shop.Admit(*shop_stream_) : shop.Assess(*shop_stream_);
+  if (!promises) return shop.Assess(*shop_stream_);
+  const sched::AdmissionReport report = shop.Admit(*shop_stream_);
+  MutexLock lock(&mutex_);
+  is_promised_ |=
+      report.verdict == sched::Verdict::kWillFit &&
+      shop_stream_->terms().criticality == sched::Criticality::kHard;
+  return report;
 }
 
 absl::Status Stream::CheckStart() const {
@@ -258,7 +266,10 @@ Stream::Released Stream::AddRelease(int64_t origin_ns, int64_t now_ns) {
   const Prediction prediction = PredictLocked(origin_ns, now_ns);
   released.replaced =
       pending_.Add({released.sequence, origin_ns, now_ns, prediction.q99_ns});
-  if (released.replaced.has_value()) ++reporting_count_;
+  if (released.replaced.has_value()) {
+    ++reporting_count_;
+    ++dropped_waiting_count_;
+  }
   released.begins = !std::exchange(is_busy_, true);
   return released;
 }

@@ -36,6 +36,7 @@
 #include "hal/fence.h"
 #include "runtime/async_call.h"
 #include "runtime/function.h"
+#include "sched/met_window.h"
 #include "shop/job_shop.h"
 #include "stream/job_capture.h"
 #include "stream/release_queue.h"
@@ -162,7 +163,8 @@ class Stream final : public Object {
   Released AddRelease(int64_t origin_ns, int64_t now_ns)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FinishRelease(const Released& released) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Ends a job that a later release has replaced.
+  // Ends a job that a later release has replaced, or for which there was no
+  // place.
   void DropPending(const PendingRelease& release) ABSL_LOCKS_EXCLUDED(mutex_);
   void ReleaseFollowers(const StreamJob& job,
                         absl::Span<const vm::Value> results)
@@ -182,9 +184,9 @@ class Stream final : public Object {
   // False if the job ended without a call.
   bool TryBegin(const PendingRelease& release) ABSL_LOCKS_EXCLUDED(mutex_);
   void Issue(const StreamJob& job, absl::Span<const vm::Value> input,
-             bool is_late) ABSL_LOCKS_EXCLUDED(mutex_);
-  runtime::AsyncCallOptions CallOptionsFor(const StreamJob& job,
-                                           bool is_late) const;
+             bool is_late, bool may_miss) ABSL_LOCKS_EXCLUDED(mutex_);
+  runtime::AsyncCallOptions CallOptionsFor(const StreamJob& job, bool is_late,
+                                           bool may_miss) const;
   void EnterFlight(InFlight in_flight) ABSL_LOCKS_EXCLUDED(mutex_);
   // Keeps the call of job `sequence` so that its deadline can cancel it.
   void KeepCall(uint64_t sequence, Ref<runtime::AsyncCall> call)
@@ -201,6 +203,8 @@ class Stream final : public Object {
   void Conclude(const StreamJob& job, const absl::Status& status,
                 absl::Span<const vm::Value> results)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Adds the next job to the window, once it has ended.
+  void CountInWindow(bool is_met) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ReportLate(const StreamJob& job) const;
   uint64_t TraceId(uint64_t sequence) const {
     return StreamJobId(trace_track_, sequence);
@@ -233,6 +237,7 @@ class Stream final : public Object {
   const int64_t deadline_after_ns_;  // kInfiniteFuture: none.
   const sched::LatePolicy late_;
   const int32_t priority_;
+  const int32_t lenient_priority_;  // Of jobs that may miss.
   const std::vector<uint64_t> cpu_words_;
   Ref<shop::ScheduledStream> shop_stream_;  // Null without a scheduler.
   const StreamDoneCallback on_done_;
@@ -265,6 +270,12 @@ class Stream final : public Object {
   // Running streams that this one's jobs release.
   std::vector<Ref<Stream>> followers_ ABSL_GUARDED_BY(mutex_);
   Ref<hal::Fence> idle_ ABSL_GUARDED_BY(mutex_);  // Null: no thread waits.
+  // The jobs that have ended. Releases that were dropped while they waited come
+  // after the job that was taken up before them.
+  sched::MetWindow window_ ABSL_GUARDED_BY(mutex_);
+  uint64_t dropped_waiting_count_ ABSL_GUARDED_BY(mutex_) = 0;
+  // The scheduler has promised the deadlines, so no job is less urgent.
+  bool is_promised_ ABSL_GUARDED_BY(mutex_) = false;
   StatisticsRecorder recorder_ ABSL_GUARDED_BY(mutex_);
   ResponsePredictor predictor_ ABSL_GUARDED_BY(mutex_);
   // When the last job's call ended; 0: none has.

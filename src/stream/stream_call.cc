@@ -70,6 +70,9 @@ absl::optional<PendingRelease> Stream::TakePending() {
   {
     MutexLock lock(&mutex_);
     TAKT_CHECK(is_busy_ && !in_flight_.has_value());
+    for (; dropped_waiting_count_ > 0; --dropped_waiting_count_) {
+      CountInWindow(/*is_met=*/false);
+    }
     if (auto release = pending_.Take()) return release;
     is_busy_ = false;
     idle = TakeIdleFence();
@@ -92,9 +95,14 @@ bool Stream::TryBegin(const PendingRelease& release) {
   if (is_late) ReportLate(job);
   if (is_late && drops_late_jobs()) {
     job.outcome = sched::JobOutcome::kDropped;
+    {
+      MutexLock lock(&mutex_);
+      CountInWindow(/*is_met=*/false);
+    }
     Conclude(job, absl::OkStatus(), {});
     return false;
   }
+  bool may_miss = false;
   bool is_new = false;
   const ValueEntry* const input = input_queue_.has_value()
                                       ? input_queue_->first()
@@ -106,24 +114,26 @@ bool Stream::TryBegin(const PendingRelease& release) {
       recorder_.CountStarved();
       return false;
     }
-    recorder_.CountBegin(now_ns - release.release_ns);
+    may_miss = !is_promised_ && window_.NextMayMiss();
+    recorder_.CountBegin(now_ns - release.release_ns, may_miss);
   }
   job.begin_ns = now_ns;
   if (input != nullptr) job.input_sequence = input->sequence;
   const auto arguments =
       input != nullptr ? input->values() : absl::Span<const vm::Value>();
   if (capture_ != nullptr) capture_->Begin(job, arguments);
-  Issue(job, arguments, is_late);
+  Issue(job, arguments, is_late, may_miss);
   return true;
 }
 
 runtime::AsyncCallOptions Stream::CallOptionsFor(const StreamJob& job,
-                                                 bool is_late) const {
+                                                 bool is_late,
+                                                 bool may_miss) const {
   runtime::AsyncCallOptions options;
-  const int32_t demoted =
-      std::min<int32_t>(priority_, sched::kBestEffortPriority);
-  options.priority =
-      is_late && late_ == sched::LatePolicy::kDemote ? demoted : priority_;
+  options.priority = may_miss ? lenient_priority_ : priority_;
+  if (is_late && late_ == sched::LatePolicy::kDemote) {
+    options.priority = std::min<int32_t>(priority_, sched::kBestEffortPriority);
+  }
   options.deadline_ns = job.deadline_ns;
   options.cpu_words = cpu_words_;
   options.trace_parent = TraceId(job.sequence);
@@ -146,7 +156,7 @@ void Stream::EnterFlight(InFlight in_flight) {
 }
 
 void Stream::Issue(const StreamJob& job, absl::Span<const vm::Value> input,
-                   bool is_late) {
+                   bool is_late, bool may_miss) {
   // The call may end, and release the stream, before Start() returns.
   const Ref<Stream> self = Ref<Stream>::Retain(this);
   Ref<shop::ScheduledJob> shop_job;
@@ -158,12 +168,12 @@ void Stream::Issue(const StreamJob& job, absl::Span<const vm::Value> input,
     if (shop_stream_ != nullptr) {
       shop_job = function_->context().shop()->ReleaseJob(
           *shop_stream_, job.origin_ns, job.deadline_ns, /*is_counted=*/true,
-          TraceId(job.sequence));
+          TraceId(job.sequence), may_miss);
     }
     has_memory = true;
   }
   TAKT_CATCH(const std::bad_alloc&) {}
-  runtime::AsyncCallOptions options = CallOptionsFor(job, is_late);
+  runtime::AsyncCallOptions options = CallOptionsFor(job, is_late, may_miss);
   options.shop_job = shop_job.get();
   EnterFlight({job, shop_job, nullptr, /*is_late_reported=*/is_late,
                /*is_given_up=*/false});
@@ -258,6 +268,10 @@ void Stream::OnDone(runtime::AsyncCall* call, const absl::Status& status) {
                       ? sched::JobOutcome::kDropped
                       : sched::JobOutcome::kFailed;
   }
+  {
+    MutexLock lock(&mutex_);
+    CountInWindow(job.outcome == sched::JobOutcome::kMet);
+  }
   // The deadline's timer may fire late.
   if (now_ns > job.deadline_ns && !ended.is_late_reported) ReportLate(job);
   Conclude(job, status, results);
@@ -282,6 +296,12 @@ void Stream::Conclude(const StreamJob& job, const absl::Status& status,
   }
   if (capture_ != nullptr) capture_->End(job, results);
   if (on_done_ != nullptr) on_done_(job, status, results);
+}
+
+void Stream::CountInWindow(bool is_met) {
+  const uint64_t number = window_.Add();
+  if (is_met) window_.SetMet(number);
+  if (window_.IsBroken()) recorder_.CountBrokenWindow();
 }
 
 void Stream::ReportLate(const StreamJob& job) const {

@@ -1,11 +1,15 @@
 #include "stream/stream_options.h"
 
+#include <algorithm>
+#include <string>
+
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "hal/element_type.h"
 #include "runtime/call_options.h"
 #include "runtime/function.h"
+#include "sched/met_window.h"
 #include "sched/priority.h"
 #include "stream/stream.h"
 
@@ -80,7 +84,12 @@ absl::Status CheckTimes(const runtime::Function& function,
     return StreamOptionError(function, "late",
                              "nothing is late without a deadline");
   }
-  return absl::OkStatus();
+  const std::string window_fault =
+      sched::CheckMetWindow(options.met_min, options.met_window,
+                            /*has_deadline=*/deadline_ns != kInfiniteFuture);
+  return window_fault.empty()
+             ? absl::OkStatus()
+             : StreamOptionError(function, "met_window", window_fault);
 }
 
 absl::Status CheckQueues(const runtime::Function& function,
@@ -102,6 +111,19 @@ absl::Status CheckQueues(const runtime::Function& function,
 
 int32_t StreamPriority(const StreamOptions& options) {
   return options.priority.value_or(sched::PriorityOf(options.criticality));
+}
+
+int32_t LenientPriority(const StreamOptions& options) {
+  const int32_t own = StreamPriority(options);
+  switch (options.criticality) {
+    case sched::Criticality::kHard:
+      return std::min<int32_t>(own, sched::kSoftPriority + 31);
+    case sched::Criticality::kSoft:
+      return std::min<int32_t>(own, sched::kBestEffortPriority + 31);
+    case sched::Criticality::kBestEffort:
+      break;
+  }
+  return own;
 }
 
 int64_t StreamDeadline(const runtime::Function& function,

@@ -57,6 +57,10 @@ struct StreamOptions {
   sched::LatePolicy late = sched::LatePolicy::kRunOn;
   sched::Criticality criticality = sched::Criticality::kSoft;
   absl::optional<int32_t> priority;  // None: the criticality's.
+  // Of each `met_window` jobs in a row, at least `met_min` must be in time; see
+  // sched::MetWindow. 0: no job may miss.
+  uint32_t met_window = 0;
+  uint32_t met_min = 0;
   // Bit i of word w is CPU 64 w + i. Borrowed; empty: as annotated.
   absl::Span<const uint64_t> cpu_words;
 
@@ -77,6 +81,9 @@ struct StreamClock {
 
 // The priority of the stream's jobs: 0 to 255 if the options are valid.
 int32_t StreamPriority(const StreamOptions& options);
+// The priority of jobs that may miss: at most the highest one in the lane of
+// the criticality below.
+int32_t LenientPriority(const StreamOptions& options);
 // How long after its origin a job is due; kInfiniteFuture: never.
 int64_t StreamDeadline(const runtime::Function& function,
                        const StreamOptions& options);

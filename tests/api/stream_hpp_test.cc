@@ -49,6 +49,21 @@ TEST_F(StreamHppTest, TakesInputsAndGivesOutputs) {
   EXPECT_EQ(stream.statistics().met_count, 1u);
 }
 
+TEST_F(StreamHppTest, AWindowLetsJobsMiss) {
+  takt::StreamOptions options;
+  options.arrival = TAKT_STREAM_ARRIVAL_INPUT;
+  options.deadline_ns = 1'000'000'000'000;
+  options.met_min = 2;
+  options.met_window = 3;
+  auto stream = takt::Stream::Create(Find("twice"), options).value();
+  ASSERT_TRUE(stream.Start(0).ok());
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(stream.SetInput({Tensor(3)}).ok());
+    ASSERT_TRUE(stream.WaitIdle().ok());
+  }
+  EXPECT_EQ(stream.statistics().lenient_count, 1u);
+}
+
 // Its timer fires on its own thread or, late, on a worker.
 TEST_F(StreamHppTest, MayGoWhileItReleases) {
   const takt::Function twice = Find("twice");

@@ -168,8 +168,7 @@ static void periodic_releases_keep_their_phase(void) {
 static void a_stream_predicts_its_next_job(void) {
   fixture_t f = fixture_create_with(2, "local-task", kMul[0]);
   seen_t seen = {0};
-  takt_stream_options_t options =
-      options_for(TAKT_STREAM_ARRIVAL_INPUT, &seen);
+  takt_stream_options_t options = options_for(TAKT_STREAM_ARRIVAL_INPUT, &seen);
   takt_stream_t* stream = create_stream(&f, "mul", &options);
   takt_stream_prediction_t next = {.struct_size = sizeof(next)};
   EXPECT_OK(takt_stream_predict(stream, NULL, &next));
@@ -393,6 +392,88 @@ static void late_jobs_end_as_the_late_policy_says(void) {
   }
 }
 
+/* Where a job ended among those of all streams that share `next`. */
+typedef struct turn_t {
+  atomic_int* next;
+  int last;
+} turn_t;
+
+static void on_done_take_turn(void* user_data, const takt_stream_job_t* job,
+                              takt_status_t status, size_t result_count,
+                              const takt_value_t* results) {
+  turn_t* turn = user_data;
+  EXPECT(status == NULL && job->outcome == TAKT_STREAM_OUTCOME_MET);
+  turn->last = atomic_fetch_add(turn->next, 1);
+}
+
+/* Without workers, the thread that waits runs what is most urgent. A job that
+ * may miss lets one pass that came later; one that must not does not. */
+static void a_job_that_may_miss_lets_others_pass(void) {
+  for (int is_scheduled = 0; is_scheduled < 2; ++is_scheduled) {
+    takt_scheduler_options_t scheduler;
+    takt_scheduler_options_init(&scheduler);
+    scheduler.policy = is_scheduled == 1 ? "job-shop" : "off";
+    fixture_t f = fixture_create_scheduled(0, &scheduler, kMul[1]);
+    atomic_int next = 0;
+    turn_t lenient = {&next, -1}, strict = {&next, -1};
+    takt_stream_options_t options =
+        options_for(TAKT_STREAM_ARRIVAL_INPUT, NULL);
+    options.on_done = &on_done_take_turn;
+    options.on_late = NULL;
+    options.user_data = &strict;
+    options.criticality = TAKT_CRITICALITY_HARD;
+    options.deadline_ns = 2000000000000;
+    takt_stream_t* strict_stream = create_stream(&f, "mul", &options);
+    options.user_data = &lenient;
+    options.deadline_ns = 1000000000000;
+    options.met_min = 1;
+    options.met_window = 2;
+    takt_stream_t* lenient_stream = create_stream(&f, "mul", &options);
+    REQUIRE_OK(takt_stream_start(lenient_stream, 0));
+    REQUIRE_OK(takt_stream_start(strict_stream, 0));
+    for (int round = 0; round < 4; ++round) {
+      EXPECT_OK(set_input(&f, lenient_stream, 1));
+      EXPECT_OK(set_input(&f, strict_stream, 2));
+      wait_idle(lenient_stream);
+      wait_idle(strict_stream);
+      EXPECT((lenient.last < strict.last) == (round == 0));
+      const takt_stream_statistics_t statistics = statistics_of(lenient_stream);
+      EXPECT(statistics.lenient_count == (uint64_t)round);
+      EXPECT(statistics.met_count == (uint64_t)round + 1);
+      EXPECT(statistics.broken_window_count == 0);
+    }
+    EXPECT(statistics_of(strict_stream).lenient_count == 0);
+    takt_stream_release(strict_stream);
+    takt_stream_release(lenient_stream);
+    fixture_destroy(&f);
+  }
+}
+
+/* Releases that are dropped while they wait are no jobs in time. */
+static void a_dropped_release_forbids_the_next_job_to_miss(void) {
+  fixture_t f = fixture_create_with(0, "local-task", kMul[0]);
+  seen_t seen = {0};
+  takt_stream_options_t options = options_for(TAKT_STREAM_ARRIVAL_INPUT, &seen);
+  options.deadline_ns = 1000000000000;
+  options.late = TAKT_STREAM_LATE_LATEST_ONLY;
+  options.met_min = 1;
+  options.met_window = 2;
+  takt_stream_t* stream = create_stream(&f, "mul", &options);
+  REQUIRE_OK(takt_stream_start(stream, 0));
+  EXPECT_OK(set_input(&f, stream, 1));
+  wait_idle(stream);
+  for (int i = 2; i <= 3; ++i) EXPECT_OK(set_input(&f, stream, (float)i));
+  wait_idle(stream);
+  const takt_stream_statistics_t statistics = statistics_of(stream);
+  EXPECT(statistics.met_count == 2 && statistics.dropped_count == 1);
+  EXPECT(statistics.lenient_count == 0);
+  EXPECT_OK(set_input(&f, stream, 4));
+  wait_idle(stream);
+  EXPECT(statistics_of(stream).lenient_count == 1);
+  takt_stream_release(stream);
+  fixture_destroy(&f);
+}
+
 static void results_become_the_inputs_of_the_next_stream(void) {
   for (int workers = 0; workers < 3; ++workers) {
     fixture_t f = fixture_create_with(workers, "local-task",
@@ -540,6 +621,11 @@ static void no_queue(takt_stream_options_t* o) { o->release_queue_length = 0; }
 static void big_queue(takt_stream_options_t* o) {
   o->input_queue_length = SIZE_MAX;
 }
+static void bad_window(takt_stream_options_t* o) {
+  o->deadline_ns = 1000000;
+  o->met_min = 3;
+  o->met_window = 3;
+}
 static void no_words(takt_stream_options_t* o) { o->cpu_word_count = 1; }
 static void no_chain(takt_stream_options_t* o) { o->takes_results = true; }
 static void no_predecessor(takt_stream_options_t* o) {
@@ -618,6 +704,7 @@ static void errors_name_the_bad_option(void) {
                 {bad_priority, "priority"},
                 {no_queue, "queue length"},
                 {big_queue, "queue length"},
+                {bad_window, "met_window: 3 of 3 jobs in time"},
                 {no_words, "cpu_words"},
                 {no_chain, "after: is for the arrival AFTER only"},
                 {no_predecessor, "after: is NULL"},
@@ -728,6 +815,8 @@ int main(void) {
   RUN(a_full_release_queue_drops_its_oldest_release);
   RUN(a_stream_is_not_idle_during_a_callback);
   RUN(late_jobs_end_as_the_late_policy_says);
+  RUN(a_job_that_may_miss_lets_others_pass);
+  RUN(a_dropped_release_forbids_the_next_job_to_miss);
   RUN(results_become_the_inputs_of_the_next_stream);
   RUN(a_stream_continues_after_a_job_has_failed);
   RUN(a_stop_discards_pending_releases);

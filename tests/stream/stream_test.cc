@@ -363,6 +363,18 @@ TEST_F(StreamTest, ErrorsNameTheBadOption) {
       {[](StreamOptions* o) { o->late = LatePolicy::kDrop; },
        "late: nothing is late without a deadline"},
       {[](StreamOptions* o) { o->priority = 256; }, "priority"},
+      {[](StreamOptions* o) { o->met_min = 1; },
+       "met_window: 1 of 0 jobs in time"},
+      {[](StreamOptions* o) {
+         o->met_min = 2;
+         o->met_window = 2;
+       },
+       "met_window: 2 of 2 jobs in time"},
+      {[](StreamOptions* o) {
+         o->met_min = 1;
+         o->met_window = 2;
+       },
+       "met_window: a window of jobs in time needs a deadline"},
       {[](StreamOptions* o) { o->release_queue_length = 0; }, "queue length"},
       {[](StreamOptions* o) { o->input_queue_length = SIZE_MAX; },
        "queue length"},
@@ -390,6 +402,108 @@ TEST_F(StreamTest, ErrorsNameTheBadOption) {
                               .status()
                               .message()),
               HasSubstr("takes_results: result 0 of test.increment is"));
+}
+
+TEST_F(StreamTest, AJobMayMissIfThoseBeforeItAllowIt) {
+  StreamOptions options = Periodic(10);
+  options.deadline_ns = 5;
+  options.met_min = 1;
+  options.met_window = 2;
+  const Ref<Stream> stream = Make("tick", std::move(options));
+  ASSERT_TRUE(stream->Start(100).ok());
+  std::vector<uint64_t> lenient_counts;
+  during_call_ = [&] {
+    lenient_counts.push_back(stream->statistics().counts.lenient_count);
+    return absl::OkStatus();
+  };
+  for (const int64_t call_ns : {0, 6, 0, 6, 6, 0}) {
+    call_ns_ = call_ns;
+    clock_->AdvanceTo(100 + 10 * static_cast<int64_t>(ended_.size()));
+  }
+  EXPECT_THAT(Outcomes(), ElementsAre(JobOutcome::kMet, JobOutcome::kMissed,
+                                      JobOutcome::kMet, JobOutcome::kMissed,
+                                      JobOutcome::kMissed, JobOutcome::kMet));
+  // The second, the fourth; those after a miss may not.
+  EXPECT_THAT(lenient_counts, ElementsAre(0, 1, 1, 2, 2, 2));
+  EXPECT_EQ(stream->statistics().counts.broken_window_count, 1u);
+  stream->Stop();
+}
+
+TEST_F(StreamTest, AJobThatFailsIsNotInTime) {
+  StreamOptions options = Periodic(10);
+  options.deadline_ns = 5;
+  options.met_min = 1;
+  options.met_window = 2;
+  const Ref<Stream> stream = Make("tick", std::move(options));
+  ASSERT_TRUE(stream->Start(100).ok());
+  during_call_ = [] { return absl::InternalError("broken"); };
+  clock_->AdvanceTo(115);
+  EXPECT_EQ(stream->statistics().counts.failed_count, 2u);
+  EXPECT_EQ(stream->statistics().counts.lenient_count, 0u);
+  EXPECT_EQ(stream->statistics().counts.broken_window_count, 1u);
+  stream->Stop();
+}
+
+TEST_F(StreamTest, AReleaseThatIsDroppedWhileItWaitsIsNotInTime) {
+  StreamOptions options = Periodic(10);
+  options.deadline_ns = 1000;
+  options.late = LatePolicy::kLatestOnly;
+  options.met_min = 1;
+  options.met_window = 2;
+  const Ref<Stream> stream = Make("tick", std::move(options));
+  ASSERT_TRUE(stream->Start(100).ok());
+  call_ns_ = 35;
+  during_call_ = [this] {
+    call_ns_ = 0;
+    return absl::OkStatus();
+  };
+  clock_->AdvanceTo(100);
+  // The releases at 110 and 120 were dropped, and come after the first job,
+  // which was in time.
+  EXPECT_THAT(Origins(), ElementsAre(110, 120, 100, 130));
+  EXPECT_EQ(stream->statistics().counts.met_count, 2u);
+  EXPECT_EQ(stream->statistics().counts.lenient_count, 0u);
+  EXPECT_EQ(stream->statistics().counts.broken_window_count, 1u);
+  clock_->AdvanceTo(140);
+  EXPECT_EQ(stream->statistics().counts.lenient_count, 1u);
+  stream->Stop();
+}
+
+TEST_F(StreamTest, AJobThatWasLateBeforeItBeganIsNotInTime) {
+  StreamOptions options = Periodic(10);
+  options.deadline_ns = 8;
+  options.late = LatePolicy::kDrop;
+  options.met_min = 1;
+  options.met_window = 3;
+  const Ref<Stream> stream = Make("tick", std::move(options));
+  ASSERT_TRUE(stream->Start(100).ok());
+  clock_->AdvanceTo(100);
+  ASSERT_EQ(stream->statistics().counts.met_count, 1u);
+  call_ns_ = 25;
+  during_call_ = [this] {
+    call_ns_ = 0;
+    return absl::OkStatus();
+  };
+  // The job of 110 ends at 135, so that of 120 is dropped; after the two, that
+  // of 130 must be in time.
+  clock_->AdvanceTo(110);
+  EXPECT_EQ(stream->statistics().counts.lenient_count, 1u);
+  EXPECT_EQ(stream->statistics().counts.met_count, 2u);
+  EXPECT_EQ(stream->statistics().counts.broken_window_count, 0u);
+  stream->Stop();
+}
+
+TEST_F(StreamTest, JobsThatMayMissHaveThePriorityOfTheCriticalityBelow) {
+  StreamOptions options = Periodic(10);
+  options.criticality = sched::Criticality::kHard;
+  EXPECT_EQ(LenientPriority(options), 159);  // The lane of soft jobs.
+  options.priority = 40;
+  EXPECT_EQ(LenientPriority(options), 40);
+  options.priority.reset();
+  options.criticality = sched::Criticality::kSoft;
+  EXPECT_EQ(LenientPriority(options), 63);
+  options.criticality = sched::Criticality::kBestEffort;
+  EXPECT_EQ(LenientPriority(options), StreamPriority(options));
 }
 
 TEST_F(StreamTest, AStreamPredictsTheEndOfItsNextJob) {
