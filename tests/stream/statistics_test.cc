@@ -50,12 +50,14 @@ TEST(StatisticsTest, TimerErrorsAndBeginDelaysAreCounted) {
   StatisticsRecorder recorder;
   recorder.CountTimer(7, 0);
   recorder.CountTimer(90, 3);
-  recorder.CountBegin(20);
+  recorder.CountBegin(20, false);
+  recorder.CountBegin(30, true);
   const StreamStatistics statistics = recorder.Summarize();
   EXPECT_EQ(statistics.counts.skipped_count, 3u);
   EXPECT_EQ(statistics.release_error.count, 2u);
   EXPECT_EQ(statistics.release_error.max, 90);
-  EXPECT_EQ(statistics.begin_delay.count, 1u);
+  EXPECT_EQ(statistics.begin_delay.count, 2u);
+  EXPECT_EQ(statistics.counts.lenient_count, 1u);
 }
 
 }  // namespace
