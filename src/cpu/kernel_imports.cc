@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/conv2d.h"
 #include "kernels/conv2d_i8.h"
+#include "kernels/map_i8.h"
 
 namespace takt::cpu {
 namespace {
@@ -242,6 +243,28 @@ int Depthwise2dI8(void* parameters, void* context, void*) {
       static_cast<const kernels::ConvI8Kernels*>(context)->depthwise, true);
 }
 
+// The parameters of a convolution of so many pixels of one channel, whose
+// weights are the table. Bias and scale are not read.
+int MapI8(void* parameters, void* context, void*) {
+  const auto& p = *static_cast<const ConvI8Parameters*>(parameters);
+  constexpr int32_t kInWidth = 2, kOutWidth = 5;  // Of ConvShape.
+  const int64_t count = p.shape[kInWidth];
+  for (int i = 0; i < 7; ++i) {
+    const bool is_width = i == kInWidth || i == kOutWidth;
+    if (p.shape[i] != (is_width ? count : 1)) return kInvalid;
+  }
+  int64_t begin = 0, end = 0;
+  if (count < 0 || p.input.size < count || p.output.size < count ||
+      p.weights.size < kernels::kMapI8Size ||
+      !FindRange(p.pixel_begin, p.pixel_count, count, &begin, &end)) {
+    return kInvalid;
+  }
+  static_cast<const kernels::MapI8Kernels*>(context)->map(
+      p.weights.data(), p.input.data() + begin, end - begin,
+      p.output.data() + begin);
+  return 0;
+}
+
 struct Entry {
   absl::string_view name;
   int (*function)(void*, void*, void*);
@@ -256,6 +279,7 @@ constexpr Entry kI8Entries[] = {
     {"takt_conv2d_i8", &Conv2dI8},
     {"takt_depthwise2d_i8", &Depthwise2dI8},
 };
+constexpr absl::string_view kMapI8Name = "takt_map_i8";
 
 }  // namespace
 
@@ -271,6 +295,10 @@ absl::optional<ImportFunction> FindKernelImport(
     if (entry.name != name) continue;
     return ImportFunction{entry.function,
                           const_cast<kernels::ConvI8Kernels*>(kernels.conv_i8)};
+  }
+  if (name == kMapI8Name) {
+    return ImportFunction{&MapI8,
+                          const_cast<kernels::MapI8Kernels*>(kernels.map_i8)};
   }
   return absl::nullopt;
 }

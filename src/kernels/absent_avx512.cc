@@ -3,6 +3,6 @@
 
 namespace takt::kernels {
 
-void SelectAvx512Kernels(KernelTable* table) {}
+void SelectAvx512Kernels(const InstructionSets& sets, KernelTable* table) {}
 
 }  // namespace takt::kernels

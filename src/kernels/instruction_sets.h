@@ -9,6 +9,7 @@ struct InstructionSets {
   bool avx2_fma = false;     // AVX2, FMA and F16C.
   bool avx_vnni = false;     // Beside these.
   bool avx512_vnni = false;  // AVX-512 F, BW, VL and VNNI, beside these.
+  bool avx512_vbmi = false;  // Beside these.
   bool neon_dotprod = false;
   bool neon_i8mm = false;  // Beside these.
   bool riscv_v = false;

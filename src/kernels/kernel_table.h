@@ -7,6 +7,7 @@
 #include "kernels/conv2d_i8.h"
 #include "kernels/elementwise.h"
 #include "kernels/instruction_sets.h"
+#include "kernels/map_i8.h"
 #include "kernels/mmt4d.h"
 
 namespace takt::kernels {
@@ -16,6 +17,7 @@ struct KernelTable {
   const Mmt4dKernels* mmt4d = nullptr;
   const ConvKernels* conv = nullptr;
   const ConvI8Kernels* conv_i8 = nullptr;
+  const MapI8Kernels* map_i8 = nullptr;
 
   BinaryKernel binary(BinaryOp op) const {
     return elementwise->binary[static_cast<int>(op)];
@@ -36,7 +38,7 @@ KernelTable SelectKernels(const InstructionSets& sets);
 void SelectMatrixKernels(const InstructionSets& sets, KernelTable* table);
 void SelectConvKernels(const InstructionSets& sets, KernelTable* table);
 // Of the latter those for AVX-512, on a processor that has it.
-void SelectAvx512Kernels(KernelTable* table);
+void SelectAvx512Kernels(const InstructionSets& sets, KernelTable* table);
 
 }  // namespace takt::kernels
 

@@ -5,10 +5,11 @@ namespace takt::kernels {
 void SelectConvKernels(const InstructionSets& sets, KernelTable* table) {
   table->conv = &kConvPortable;
   table->conv_i8 = &kConvI8Portable;
+  table->map_i8 = &kMapI8Portable;
 #if defined(__x86_64__)
   if (sets.avx2_fma) {
     table->conv = &kConvAvx2;
-    if (sets.avx512_vnni) SelectAvx512Kernels(table);
+    if (sets.avx512_vnni) SelectAvx512Kernels(sets, table);
   }
 #endif
 }

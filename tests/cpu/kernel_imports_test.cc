@@ -130,5 +130,52 @@ TEST(KernelImportsTest, KnowsNoOtherNames) {
                   .has_value());
 }
 
+TEST(MapI8ImportTest, AppliesTheTableToItsTile) {
+  const ImportFunction import =
+      *FindKernelImport("takt_map_i8", kernels::SelectKernels({}));
+  std::vector<int8_t> table(256);
+  for (int i = 0; i < 256; ++i) table[i] = static_cast<int8_t>(3 * i + 1);
+  const int8_t input[5] = {-128, -1, 0, 1, 127};
+  int8_t output[5] = {};
+  Parameters p;
+  std::memset(&p, 0, sizeof(p));
+  p.batch = p.in_h = p.in_c = p.out_h = p.out_c = p.kernel_h = p.kernel_w = 1;
+  p.in_w = p.out_w = 5;
+  p.pixel_count = 1000;
+  p.input = {input, 0, 5};
+  p.weights = {table.data(), 0, 256};
+  p.output = {output, 0, 5};
+  const auto call = [&](Parameters given) {
+    return import.function(&given, import.context, nullptr);
+  };
+  ASSERT_EQ(call(p), 0);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(output[i], table[input[i] + 128]);
+  std::memset(output, 0, sizeof(output));
+  p.pixel_begin = 1;
+  p.pixel_count = 2;
+  ASSERT_EQ(call(p), 0);
+  EXPECT_EQ(output[0], 0);
+  EXPECT_EQ(output[1], table[127]);
+  EXPECT_EQ(output[2], table[128]);
+  EXPECT_EQ(output[3], 0);
+  const std::vector<std::function<void(Parameters&)>> faults = {
+      [](Parameters& q) { --q.input.size; },
+      [](Parameters& q) { --q.weights.size; },
+      [](Parameters& q) { --q.output.size; },
+      [](Parameters& q) { q.in_w = 6; },
+      [](Parameters& q) { q.in_w = q.out_w = -1; },
+      [](Parameters& q) { q.in_c = 2; },
+      [](Parameters& q) { q.batch = 2; },
+      [](Parameters& q) { q.pixel_begin = -1; },
+      [](Parameters& q) { q.pixel_begin = 6; },
+      [](Parameters& q) { q.pixel_count = -1; },
+  };
+  for (const auto& fault : faults) {
+    Parameters bad = p;
+    fault(bad);
+    EXPECT_NE(call(bad), 0);
+  }
+}
+
 }  // namespace
 }  // namespace takt::cpu

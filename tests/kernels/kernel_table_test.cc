@@ -30,7 +30,14 @@ TEST(KernelTableTest, TakesWiderVectorsWhereTheyAre) {
       &kMmt4dAvx512Vnni);
   EXPECT_EQ(SelectKernels({.avx2_fma = true, .avx512_vnni = true}).conv,
             &kConvAvx512);
+  EXPECT_EQ(SelectKernels({.avx2_fma = true, .avx512_vnni = true}).map_i8,
+            &kMapI8Portable);
+  EXPECT_EQ(SelectKernels(
+                {.avx2_fma = true, .avx512_vnni = true, .avx512_vbmi = true})
+                .map_i8,
+            &kMapI8Avx512Vbmi);
   // Not without what the rest of them needs.
+  EXPECT_EQ(SelectKernels({.avx512_vbmi = true}).map_i8, &kMapI8Portable);
   EXPECT_EQ(SelectKernels({.avx512_vnni = true}).mmt4d, &kMmt4dPortable);
 }
 #elif defined(__aarch64__)

@@ -23,7 +23,9 @@ inline std::vector<KernelTable> RunnableKernels() {
     tables.push_back(SelectKernels({.avx2_fma = true}));
     if (__builtin_cpu_supports("avx512vnni") &&
         __builtin_cpu_supports("avx512vl")) {
-      tables.push_back(SelectKernels({.avx2_fma = true, .avx512_vnni = true}));
+      const bool has_vbmi = __builtin_cpu_supports("avx512vbmi");
+      tables.push_back(SelectKernels(
+          {.avx2_fma = true, .avx512_vnni = true, .avx512_vbmi = has_vbmi}));
     }
   }
 #elif defined(__aarch64__)
