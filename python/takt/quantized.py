@@ -2,7 +2,8 @@
 
 A product between DequantizeLinear and QuantizeLinear becomes one of integers
 with 32-bit sums, whose result is scaled and rounded in the same pass. What only
-moves elements is done on the bytes.
+moves elements is done on the bytes. What is computed of one tensor, element by
+element, becomes a table of 256 bytes.
 """
 
 from __future__ import annotations
@@ -22,6 +23,14 @@ _TILE_ELEMENTS = 128 << 10
 # Operators of one input that only move elements, so that they may be applied
 # before or after quantization.
 _MOVERS = {"Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "Resize", "Slice"}
+# Operators that compute each element of the result from elements at the same place.
+_POINTWISE = {
+    "Relu", "Sigmoid", "Tanh", "LeakyRelu", "Elu", "HardSwish", "HardSigmoid", "Erf", "Exp",
+    "Neg", "Abs", "Sqrt", "Softplus", "Identity", "Clip", "Reciprocal", "Floor", "Ceil", "Gelu",
+    "Add", "Sub", "Mul", "Div", "Max", "Min", "Pow",
+}
+# Some 20 us of a fast core.
+_TILE_BYTES = 32 << 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,6 +139,7 @@ class QuantizedRewriter:
                     scale = self.quantization.scale_of(each, self.constants)
                     if scale is not None:
                         self.quantization.tensors[each.output[0]] = each.input[0], scale
+        nodes = self.map_bytes(nodes)
         used, kept = set(self.results), []
         for node in reversed(nodes):
             if any(name in used for name in node.output):
@@ -181,6 +191,121 @@ class QuantizedRewriter:
             self.note(floats, self.shape(node.output[0]), self.onnx.TensorProto.FLOAT)
         dropped.add(id(user))
         return made
+
+    def map_bytes(self, nodes: list[Any]) -> list[Any]:
+        """The nodes, with a TaktMap in place of each QuantizeLinear of what depends on
+        one tensor of bytes, element by element."""
+        # Tensors that depend on one of bytes, and the nodes that make them.
+        roots: dict[str, str] = {}
+        makers: dict[str, Any] = {}
+        self.tables: dict[str, np.ndarray] = {}
+        same: dict[str, str] = {}  # What a table of no effect gives.
+        result = []
+        for node in nodes:
+            if any(name in same for name in node.input):
+                node = self.with_inputs(node, [same.get(name, name) for name in node.input])
+                if node.op_type == "DequantizeLinear":
+                    scale = self.quantization.scale_of(node, self.constants)
+                    if scale is not None:
+                        self.quantization.tensors[node.output[0]] = node.input[0], scale
+            root = self.root_of(node, roots)
+            if root is not None:
+                output = node.output[0]
+                roots[output], makers[output] = root, node
+                if node.op_type == "QuantizeLinear":
+                    table = self.table_of(output, root, makers)
+                    if table is not None and (table != np.arange(-128, 128)).any():
+                        self.tables[output] = table
+                        node = self.onnx.helper.make_node("TaktMap", [root], [output])
+                    elif table is not None and output not in self.results:
+                        same[output] = root
+            result.append(node)
+        return result
+
+    def with_inputs(self, node: Any, inputs: list[str]) -> Any:
+        copy = self.onnx.NodeProto()
+        copy.CopyFrom(node)
+        del copy.input[:]
+        copy.input.extend(inputs)
+        return copy
+
+    def root_of(self, node: Any, roots: dict[str, str]) -> str | None:
+        """The only tensor of bytes that the result depends on, of the same shape."""
+        if len(node.output) != 1 or node.domain not in ("", "ai.onnx"):
+            return None
+        if node.op_type in ("QuantizeLinear", "DequantizeLinear"):
+            if self.quantization.scale_of(node, self.constants) is None:
+                return None
+            data = [node.input[0]]
+            if node.op_type == "DequantizeLinear" and node.output[0] in self.quantization.tensors:
+                roots.setdefault(data[0], data[0])
+        elif node.op_type in _POINTWISE:
+            data = [name for name in node.input if name and not name in self.constants]
+            if any(self.shape(name) is None or math.prod(self.shape(name)) != 1
+                   for name in node.input if name in self.constants):
+                return None
+        else:
+            return None
+        found = {roots.get(name) for name in data}
+        root = found.pop() if len(found) == 1 else None
+        if root is None or self.shape(root) is None or self.shape(node.output[0]) != self.shape(root):
+            return None
+        return root
+
+    def table_of(self, output: str, root: str, makers: dict[str, Any]) -> np.ndarray | None:
+        """What `output` is for each value of `root`, from -128 on; None if nothing
+        evaluates it."""
+        from onnx.reference import ReferenceEvaluator
+
+        helper, needed, used = self.onnx.helper, [output], set()
+        while needed:
+            name = needed.pop()
+            if name and name != root and name not in used:
+                used.add(name)
+                if not name in self.constants:
+                    needed += makers[name].input
+        scalars = [
+            self.onnx.numpy_helper.from_array(self.constants[name].reshape(()), name)
+            for name in sorted(used) if name in self.constants
+        ]
+        # In the order of the graph, in which `makers` was filled.
+        nodes = [node for name, node in makers.items() if name in used]
+        value, element = helper.make_tensor_value_info, self.onnx.TensorProto.INT8
+        graph = helper.make_graph(
+            nodes, "table", [value(root, element, [256])], [value(output, element, [256])], scalars)
+        # Older versions of these operators mean the same.
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+        with np.errstate(all="ignore"):
+            try:
+                found = ReferenceEvaluator(model).run(
+                    None, {root: np.arange(-128, 128).astype(np.int8)})
+            except (NotImplementedError, RuntimeError, TypeError, ValueError):
+                return None
+        table = found[0].reshape(-1)
+        return table if table.size == 256 and table.dtype == np.int8 else None
+
+    def on_taktmap(self, node: Any) -> bool:
+        source, output = node.input[0], node.output[0]
+        shape = self.shape(source)
+        inputs = [
+            self.last.get(source) or self.to_first(source),
+            self.constant(self.tables[output]),
+            # A kernel of bytes has a bias and scales.
+            self.constant(np.zeros(1, np.int32)),
+            self.constant(np.ones(1, np.float32)),
+        ]
+        size = math.prod(shape)
+        kernel = QuantizedKernel(
+            "takt_map_i8", (1, 1, size, 1, 1, size, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1),
+            min(size, _TILE_BYTES), 1)
+        element = self.onnx.TensorProto.INT8
+        if source in self.last:
+            n, c, h, w = shape
+            self.set_last(
+                output, self.kernel(kernel, inputs, self.fresh("map"), (n, h, w, c), element))
+        else:
+            self.kernel(kernel, inputs, output, shape, element)
+        return True
 
     def note(self, name: str, shape: tuple[int, ...] | None, element: int) -> None:
         self.shapes[name] = shape

@@ -206,6 +206,26 @@ def test_quantized_networks_agree(needs_compiler, tmp_path, device):
     assert np.abs(got - want).max() <= 3.01 * 0.01  # Steps of the last scale.
 
 
+def test_what_depends_on_one_tensor_becomes_a_table(needs_compiler, tmp_path):
+    pytest.importorskip("onnxruntime")
+    net = QuantizedNet()
+    x = net.quantize(net.product("Conv", net.quantize("x", 0.03, 3), 0.03, (24, 3, 3, 3), 0), 0.05, 5)
+    gate = net.quantize(net.node("Sigmoid", x), 1 / 256, -128)
+    x = net.quantize(net.node("Mul", x, gate), 0.04, -20)
+    half = net.constant(np.array([0.5], np.float32))
+    x = net.quantize(net.node("Mul", net.node("Tanh", x), half), 0.01, 7)
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 3, 130, 30], net.quantize(net.node("Neg", x), 0.02, 1))
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    assert artifact.recipe.name == "native", artifact.report
+    assert b"takt_map_i8" in artifact.path.read_bytes()
+    x = np.random.default_rng(5).standard_normal((1, 3, 130, 30)).astype(np.float32)
+    want = expected(path, x)
+    got = np.asarray(artifact.load(device="local-sync").function()(x))
+    assert np.unique(want).size > 20
+    assert np.abs(got - want).max() <= 2.01 * 0.02  # Steps of the last scale.
+
+
 def test_weights_are_packed_in_blocks_and_fours():
     from takt.quantized import pack_bytes
 
