@@ -80,6 +80,11 @@ typedef struct takt_npu_options_t {
   // it is expected to end first. If false, all of them run on the NPU. Default:
   // true.
   bool may_route_to_cpu;
+  // The file by which processes that use the same NPU agree on whose turn it
+  // is, such as "/run/takt/accel0.lease", best in a tmpfs. Each of them names
+  // it; whoever may write it takes part. It is made if it is not there. NULL: no
+  // other process may use the NPU. Default: NULL.
+  const char* lease_path;
 } takt_npu_options_t;
 
 static inline void takt_npu_options_init(takt_npu_options_t* options) {
@@ -106,6 +111,9 @@ static inline void takt_npu_options_init(takt_npu_options_t* options) {
 //                     required function; its capabilities contradict each
 //                     other; the driver refuses the options, with its reason.
 //   UNAVAILABLE, ...  the driver's open() failed.
+//   FAILED_PRECONDITION  another process or device uses the NPU, and not both
+//                     have a lease_path; or that names no lease file.
+//   RESOURCE_EXHAUSTED  64 processes use the lease file already.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_npu_device_create(
     takt_instance_t* instance, const takt_npu_driver_t* driver,
     const takt_npu_options_t* options, takt_device_t** out_device);
@@ -167,6 +175,15 @@ typedef struct takt_npu_statistics_t {
   // Dispatches that both could run: those that the NPU ran, and the CPU.
   uint64_t taken_count;
   uint64_t left_to_cpu_count;
+  // The lease among processes (lease_path).
+  uint64_t shared_grant_count;
+  uint64_t shared_wait_count;  // Grants that waited for another process.
+  // Leases that this process took back from one that died or hung, and turns
+  // that were taken from this process.
+  uint64_t taken_back_count;
+  uint64_t lost_turn_count;
+  // Turns without the lease, since another process kept the file locked.
+  uint64_t unarbitrated_count;
 } takt_npu_statistics_t;
 
 // Reads the statistics. Returns false if the device has no NPU.

@@ -222,6 +222,11 @@ typedef struct takt_npu_capabilities_t {
   // The CPUs that the unit is tied to, one bit each; all 0: none. Takt calls
   // its imports only on these.
   uint64_t cpus[4];
+  // The file that stands for the unit on this machine, such as
+  // "/dev/accel/accel0"; NUL-terminated. Takt locks it (flock), so that two
+  // processes do not use the unit without knowing of each other. "": no other
+  // process can use the unit.
+  char path[128];
 } takt_npu_capabilities_t;
 
 typedef struct takt_npu_telemetry_t {

@@ -96,7 +96,8 @@ std::unique_ptr<Device> CreateNpu(const Instance& instance,
                                   const std::string& driver_options,
                                   double time_limit, uint32_t retries,
                                   bool fall_back_to_cpu, bool native_code,
-                                  bool may_route_to_cpu) {
+                                  bool may_route_to_cpu,
+                                  const std::string& lease_path) {
   takt_npu_options_t options;
   takt_npu_options_init(&options);
   if (!driver_options.empty()) options.driver_options = driver_options.c_str();
@@ -105,6 +106,7 @@ std::unique_ptr<Device> CreateNpu(const Instance& instance,
   options.fall_back_to_cpu = fall_back_to_cpu;
   options.native_code = native_code;
   options.may_route_to_cpu = may_route_to_cpu;
+  if (!lease_path.empty()) options.lease_path = lease_path.c_str();
   auto device = std::make_unique<Device>();
   if (driver == "host" || driver == "sim") {
     Check(takt_npu_device_create(
@@ -147,6 +149,11 @@ nb::object NpuStatistics(const Device& device) {
   result["waits"] = from.wait_count;
   result["taken"] = from.taken_count;
   result["left_to_cpu"] = from.left_to_cpu_count;
+  result["shared_grants"] = from.shared_grant_count;
+  result["shared_waits"] = from.shared_wait_count;
+  result["taken_back"] = from.taken_back_count;
+  result["lost_turns"] = from.lost_turn_count;
+  result["unarbitrated"] = from.unarbitrated_count;
   return result;
 }
 
@@ -483,7 +490,7 @@ void BindInstance(nb::module_& module) {
       .def("npu", &CreateNpu, nb::arg("driver"), nb::kw_only(),
            nb::arg("driver_options"), nb::arg("time_limit"), nb::arg("retries"),
            nb::arg("fall_back_to_cpu"), nb::arg("native_code"),
-           nb::arg("may_route_to_cpu"))
+           nb::arg("may_route_to_cpu"), nb::arg("lease_path"))
       .def("load_file", &LoadFile, nb::arg("path"), nb::arg("preload") = true,
            nb::arg("verify").none() = nb::none())
       .def("load_bytes", &LoadBytes, nb::arg("data"))

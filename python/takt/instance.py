@@ -171,6 +171,7 @@ class Instance:
         fall_back_to_cpu: bool = True,
         native_code: bool = False,
         may_route_to_cpu: bool = True,
+        lease_path: str = "",
     ) -> _native.Device:
         """A device with an NPU, for `takt.load(path, device=...)`.
 
@@ -182,6 +183,8 @@ class Instance:
         fall_back_to_cpu  the CPU runs operations that failed on the NPU.
         native_code       the device also runs native code of the CPU.
         may_route_to_cpu  each dispatch runs where it is expected to end first.
+        lease_path        the file by which processes that use the same NPU agree
+                          on whose turn it is; each of them names it.
 
         `device.npu_statistics()` counts operations, failures and reactions.
         """
@@ -193,6 +196,7 @@ class Instance:
             fall_back_to_cpu=fall_back_to_cpu,
             native_code=native_code,
             may_route_to_cpu=may_route_to_cpu,
+            lease_path=lease_path,
         )
 
     def load(self, source: Any, **options: Any) -> LoadedModule:

@@ -88,6 +88,7 @@ absl::StatusOr<Ref<hal::Device>> MakeDevice(
   if (given.driver_options != nullptr) {
     unit_options.driver_options = given.driver_options;
   }
+  if (given.lease_path != nullptr) unit_options.lease_path = given.lease_path;
   npu::NpuFaultPolicy& policy = unit_options.policy;
   policy.time_limit_ns = given.time_limit_ns;
   policy.retry_max = given.retry_max;
@@ -161,6 +162,12 @@ takt_npu_statistics_t StatisticsOf(const npu::NpuUnit& unit) {
   to.aging_count = lease.aging_count;
   to.taken_count = from.taken_count;
   to.left_to_cpu_count = from.left_to_cpu_count;
+  const npu::SharedLease::Statistics shared = unit.shared_lease_statistics();
+  to.shared_grant_count = shared.grant_count;
+  to.shared_wait_count = shared.wait_count;
+  to.taken_back_count = shared.taken_back_count;
+  to.lost_turn_count = shared.lost_count;
+  to.unarbitrated_count = shared.unarbitrated_count;
   return to;
 }
 

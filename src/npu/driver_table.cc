@@ -77,6 +77,7 @@ absl::StatusOr<takt_npu_capabilities_t> QueryCapabilities(
   }
   capabilities.struct_size = sizeof(capabilities);
   capabilities.name[sizeof(capabilities.name) - 1] = '\0';
+  capabilities.path[sizeof(capabilities.path) - 1] = '\0';
   const auto refuse = [&](absl::string_view what) {
     return Refuse(absl::StrCat(driver.name, ": capabilities: ", what));
   };

@@ -4,44 +4,28 @@
 //
 // No request starves: one that was passed over kPassedOverMax times goes first.
 //
+// Among processes that share the unit, a SharedLease says which one has it. The
+// process then serves its own requests until another process should go first.
+//
 // Thread-safety: every method may run on any thread; Acquire() and Release() of
 // one turn may be different ones. Lock order: mutex_ is a leaf.
 #ifndef TAKT_NPU_LEASE_H_
 #define TAKT_NPU_LEASE_H_
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "base/borrower.h"
-#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/sleeper.h"
+#include "npu/lease_order.h"
+#include "npu/shared_lease.h"
 
 namespace takt::npu {
 
-// Higher priority first, then the earlier deadline, then first come.
-struct Urgency {
-  uint8_t priority = 128;
-  int64_t deadline_ns = kInfiniteFuture;
-  // The loan to the request while it waits. Outlives it. May be null.
-  const Borrower* borrower = nullptr;
-
-  // The urgency with the present loan.
-  Urgency Now() const;
-};
-
-inline bool IsMoreUrgent(const Urgency& a, const Urgency& b) {
-  return a.priority != b.priority ? a.priority > b.priority
-                                  : a.deadline_ns < b.deadline_ns;
-}
-
 class Lease {
  public:
-  // Bounds the wait of a request to this number of turns, plus the turns of
-  // earlier requests. The number is large enough that urgent work is rarely
-  // delayed.
-  static constexpr uint32_t kPassedOverMax = 64;
-
   struct Statistics {
     uint64_t grant_count = 0;
     uint64_t wait_count = 0;   // Grants that had to wait.
@@ -62,10 +46,15 @@ class Lease {
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
+  // Shares the unit with other processes. Before all else.
+  void Share(std::unique_ptr<SharedLease> shared) {
+    shared_ = std::move(shared);
+  }
+  // Null: no other process takes part.
+  SharedLease* shared() const { return shared_.get(); }
+
   // Blocks until it is this caller's turn.
   Turn Acquire(const Urgency& urgency);
-  // False if it is held.
-  bool TryAcquire();
   void Release();
 
   Statistics statistics() const;
@@ -78,6 +67,7 @@ class Lease {
   struct Waiter {
     Urgency urgency;
     uint32_t passed_over = 0;
+    bool has_shared = false;  // The process has the shared lease.
     Turn turn;
     Waiter* next = nullptr;
     Sleeper sleeper;
@@ -86,7 +76,15 @@ class Lease {
 
   // Unlinks the waiter whose turn it is.
   Waiter* TakeNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The same, and says who holds the lease now.
+  Waiter* PassOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Blocks until the waiter, which has been queued, is granted.
+  static void SleepUntilGranted(Waiter* waiter);
+  // Gets the shared lease for the process. Returns when it is the waiter's
+  // turn, which may be after others that are more urgent by then.
+  void AcquireShared(Waiter* waiter) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  std::unique_ptr<SharedLease> shared_;
   mutable Mutex mutex_;
   bool is_held_ ABSL_GUARDED_BY(mutex_) = false;
   Waiter* first_ ABSL_GUARDED_BY(mutex_) = nullptr;  // First come, first.

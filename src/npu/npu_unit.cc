@@ -1,5 +1,9 @@
 #include "npu/npu_unit.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -57,8 +61,42 @@ absl::StatusOr<Ref<NpuUnit>> NpuUnit::Open(
   }
   unit->unit_ = opened;
   TAKT_ASSIGN_OR_RETURN(unit->capabilities_, QueryCapabilities(driver, opened));
+  TAKT_RETURN_IF_ERROR(unit->Claim());
   unit->trace_.Open(driver.name);
   return unit;
+}
+
+absl::Status NpuUnit::Claim() {
+  const char* const path = capabilities_.path;
+  const bool is_shared = !options_.lease_path.empty();
+  if (path[0] != '\0') {
+    claim_ = UniqueFd(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const std::string what = absl::StrCat("NPU ", driver_.name, ": ", path);
+    if (!claim_.valid()) return absl::ErrnoToStatus(errno, what);
+    if (flock(claim_.get(), (is_shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) return absl::ErrnoToStatus(errno, what);
+      return absl::FailedPreconditionError(absl::StrCat(
+          what,
+          ": another process or device uses the unit; to share it, name "
+          "the same lease_path in the options of each"));
+    }
+  }
+  if (!is_shared) return absl::OkStatus();
+  // A turn is an operation, which may be cancelled, and then a reset.
+  constexpr int64_t kMarginNs = 1'000'000'000;
+  const int64_t limit_ns = options_.policy.time_limit_ns;
+  const int64_t turn_max_ns = limit_ns < SharedLease::kTurnMaxNs / 2
+                                  ? 2 * limit_ns + kMarginNs
+                                  : SharedLease::kTurnMaxNs;
+  TAKT_ASSIGN_OR_RETURN(auto shared,
+                        SharedLease::Join(options_.lease_path, turn_max_ns));
+  lease_.Share(std::move(shared));
+  return absl::OkStatus();
+}
+
+SharedLease::Statistics NpuUnit::shared_lease_statistics() const {
+  return lease_.shared() != nullptr ? lease_.shared()->statistics()
+                                    : SharedLease::Statistics();
 }
 
 NpuUnit::NpuUnit(const takt_npu_driver_t& driver, Options options,
@@ -308,6 +346,9 @@ NpuUnit::Outcome NpuUnit::RunAll(
         RunBatch(operations.subspan(0, count), request.urgency, time_limit_ns);
     if (outcome.result != TAKT_NPU_RESULT_OK) return outcome;
     operations.remove_prefix(count);
+    if (!operations.empty() && lease_.shared() != nullptr) {
+      lease_.shared()->Beat();
+    }
   }
   if (request.check != nullptr)
     outcome.result = KnownResult((*request.check)());

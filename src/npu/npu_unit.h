@@ -35,6 +35,7 @@
 #include "base/object.h"
 #include "base/sleeper.h"
 #include "base/tracer.h"
+#include "base/unique_fd.h"
 #include "npu/driver_table.h"
 #include "npu/fault_policy.h"
 #include "npu/import_watchdog.h"
@@ -71,6 +72,8 @@ class NpuUnit final : public Object {
 
   struct Options {
     std::string driver_options;
+    // The file by which processes share the unit; "": only this one uses it.
+    std::string lease_path;
     NpuFaultPolicy policy;
     std::shared_ptr<Timebase> time;  // Required.
     size_t event_count_max = 0;      // Records of batches kept; 0: none.
@@ -79,7 +82,8 @@ class NpuUnit final : public Object {
     Ref<Tracer> tracer;  // Where batches are recorded. Null: nowhere.
   };
 
-  // Opens a unit. `library` keeps the table loaded; null: the table is static.
+  // Opens a unit. FAILED_PRECONDITION if another process has it and not both
+  // have a lease file. `library` keeps the table loaded; null: the table is static.
   static absl::StatusOr<Ref<NpuUnit>> Open(
       const takt_npu_driver_t* table, Options options,
       std::shared_ptr<DriverLibrary> library = nullptr);
@@ -150,6 +154,7 @@ class NpuUnit final : public Object {
     return code_count_.load(std::memory_order_relaxed) != 0;
   }
   Lease::Statistics lease_statistics() const { return lease_.statistics(); }
+  SharedLease::Statistics shared_lease_statistics() const;
   // How long work of this urgency would wait now for `turn_count` turns, by the
   // mean duration of turns. kInfiniteFuture during a quarantine.
   int64_t ExpectedWaitNs(const Urgency& urgency, uint32_t turn_count) const;
@@ -201,6 +206,9 @@ class NpuUnit final : public Object {
   // Cancels the import that runs, if the driver can.
   void CancelImport();
 
+  // Sees that no process uses the unit without the knowledge of this one.
+  absl::Status Claim();
+
   // A grant of the lease, measured and recorded.
   class Turn;
 
@@ -212,6 +220,7 @@ class NpuUnit final : public Object {
   NpuTrace trace_;
   takt_npu_host_t host_;
   void* unit_ = nullptr;
+  UniqueFd claim_;  // The lock of the file that stands for the unit.
   takt_npu_capabilities_t capabilities_;
   Lease lease_;
   // A moving mean of the duration of turns.

@@ -100,6 +100,7 @@ takt_npu_result_t SimUnit::Query(takt_npu_capabilities_t* out) const {
   takt_npu_capabilities_t given;
   std::memset(&given, 0, sizeof(given));
   std::snprintf(given.name, sizeof(given.name), "%s", profile_.name.c_str());
+  std::snprintf(given.path, sizeof(given.path), "%s", profile_.path.c_str());
   given.flags = TAKT_NPU_COHERENT;
   if (profile_.in_host_memory) given.flags |= TAKT_NPU_HOST_MEMORY;
   given.kinds = 1u << TAKT_NPU_KIND_MMT4D | 1u << TAKT_NPU_KIND_TRANSFER;

@@ -165,6 +165,7 @@ absl::StatusOr<SimProfile> SimProfile::Parse(absl::string_view json) {
   std::vector<uint32_t> tile_max;
   std::vector<uint32_t> tile_multiple;
   reader.Text("name", &profile.name);
+  reader.Text("path", &profile.path);
   reader.Find("sources");  // For people.
   reader.Text("memory", &memory);
   reader.Number("memory_bytes", 1, 1e12, &profile.memory_bytes);

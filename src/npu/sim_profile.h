@@ -62,6 +62,7 @@ struct SimProfile {
   uint32_t alignment = 1;
   uint32_t batch_max = 0;
   std::vector<uint32_t> cpus;
+  std::string path;  // The file that stands for the unit.
   bool computes = true;  // If not, it only takes time; results are undefined.
   SimFaults faults;
 

@@ -358,6 +358,9 @@ void SessionFlags::AddModulesTo(Flags* flags) {
                    "Take executables that the system's dynamic linker loads "
                    "(system-elf-...). They run\nwith all rights of this "
                    "process: only for files that you trust.");
+  flags->AddText("npu_lease", &npu_lease_path,
+                 "The file by which processes that use the same NPU agree on "
+                 "whose turn it is.\nEach of them names it.");
   flags->AddTexts("parameters", &parameters,
                   "A file of weights (.irpa, .safetensors), file or "
                   "scope=file. Repeatable.");
@@ -512,6 +515,9 @@ Result<Session> Session::Open(const SessionFlags& flags) {
     // One that is alone also runs the CPU's native code.
     npu.native_code = names.size() == 1;
     npu.device_options = &options;
+    if (!flags.npu_lease_path.empty()) {
+      npu.lease_path = flags.npu_lease_path.c_str();
+    }
     Result<Device> device =
         IsNpu(name)
             ? CreateNpu(session.instance, name, npu)

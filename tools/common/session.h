@@ -19,6 +19,7 @@ struct SessionFlags {
   std::vector<std::string> modules;
   std::vector<std::string> devices;
   bool allow_system_libraries = false;
+  std::string npu_lease_path;  // Empty: no other process uses the NPU.
   std::vector<std::string> parameters;
   std::string module_mode = "preload";
   std::string parameter_mode = "file";
