@@ -131,7 +131,9 @@ build_packages() {
   for package in "$sysroot"/.source/*.deb; do
     dpkg-deb -x "$package" "$sysroot"
   done
-  # Of hwloc only the headers: its library is opened when Takt runs.
+  # Of hwloc only the headers: its library is opened when Takt runs. What they
+  # say of the machine is the same for all of 64 bits.
+  cp -r "$sysroot/usr/include/x86_64-linux-gnu/." "$sysroot/usr/include/"
   rm -rf "$sysroot/usr/lib/x86_64-linux-gnu"
   build_source abseil -D CMAKE_CXX_STANDARD=17 -D BUILD_SHARED_LIBS=OFF
   build_source flatbuffers -D FLATBUFFERS_BUILD_TESTS=OFF \

@@ -83,7 +83,8 @@ class NpuUnit final : public Object {
   };
 
   // Opens a unit. FAILED_PRECONDITION if another process has it and not both
-  // have a lease file. `library` keeps the table loaded; null: the table is static.
+  // have a lease file. `library` keeps the table loaded; null: the table is
+  // static.
   static absl::StatusOr<Ref<NpuUnit>> Open(
       const takt_npu_driver_t* table, Options options,
       std::shared_ptr<DriverLibrary> library = nullptr);

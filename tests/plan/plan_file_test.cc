@@ -103,7 +103,11 @@ TEST(PlanFileTest, NamesTheOtherVersion) {
 TEST(PlanFileTest, RejectsEveryTruncation) {
   const std::string bytes = EncodePlan(SmallPlan());
   for (size_t length = 0; length < bytes.size(); ++length) {
-    EXPECT_FALSE(DecodePlan(Bytes(bytes.substr(0, length))).ok()) << length;
+    const absl::StatusOr<Plan> plan =
+        DecodePlan(Bytes(bytes.substr(0, length)));
+    // Only padding may be missing; whether there is some at the end depends on
+    // the compiler.
+    EXPECT_TRUE(!plan.ok() || EncodePlan(*plan) == bytes) << length;
   }
 }
 

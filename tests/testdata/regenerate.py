@@ -17,9 +17,12 @@ The oracle's printed results are the standard output of iree-run-module with --d
 compiler/extract.py writes the tables in compiler/.
 
 usage: regenerate.py [--check] [--only TEXT] [--releases FOLDER]
+       regenerate.py --target aarch64|riscv64 --out FOLDER [--only TEXT] [--releases FOLDER]
   --check     writes nothing; lists what differs from what is checked in, and exits with 1 if anything does
   --releases  the folder of one virtual environment a release, iree-3.8.0 and so on; without it, what the older
               releases compile is left alone
+  --target    compiles the modules for another architecture into FOLDER, a copy of this one; what the oracle said is
+              left as it is
 needs: iree-base-compiler and iree-base-runtime 3.13.0, numpy (workload); for each older release,
   python3 -m venv FOLDER/iree-3.8.0
   FOLDER/iree-3.8.0/bin/pip install iree-base-compiler==3.8.0 iree-base-runtime==3.8.0
@@ -49,6 +52,24 @@ FLAGS = {
     "inline": LOCAL + "vmvx-inline --iree-execution-model=inline-static",
     "cpusymbols": LOCAL + "llvm-cpu --iree-llvmcpu-target-cpu=generic",
 }
+TARGETS = {
+    "aarch64": {
+        "flags": "--iree-llvmcpu-target-triple=aarch64-unknown-linux-gnu",
+        "x86_64-unknown": "aarch64-unknown",
+        "embedded-elf-x86_64": "embedded-elf-arm_64",
+        "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128":
+            "e-m:e-i8:8:32-i16:16:32-i64:64-i128:128-n32:64-S128-Fn32",
+    },
+    "riscv64": {
+        "flags": "--iree-llvmcpu-target-triple=riscv64-unknown-linux-gnu --iree-llvmcpu-target-abi=lp64d "
+                 "--iree-llvmcpu-target-cpu-features=+m,+a,+f,+d,+c",
+        "--iree-llvmcpu-target-cpu=generic ": "--iree-llvmcpu-target-cpu=generic-rv64 ",
+        "x86_64-unknown": "riscv64-unknown",
+        "embedded-elf-x86_64": "embedded-elf-riscv_64",
+        "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128":
+            "e-m:e-p:64:64-i64:64-i128:128-n32:64-S128",
+    },
+}  # Flags, and what takes the place of what in sources and commands.
 RELEASES = {"v38": "3.8.0", "v39": "3.9.0", "v310": "3.10.0", "v311": "3.11.0"}
 
 
@@ -91,6 +112,22 @@ def compiler_of(variant):
     return "@".join(part for part in ("iree-compile", release_of(variant)) if part)
 
 
+class Target:
+    """Another architecture than x86_64; none by default."""
+
+    name = None
+
+    @classmethod
+    def translate(cls, text):
+        for old, new in TARGETS[cls.name].items() if cls.name else ():
+            text = text.replace(old, new)
+        return text
+
+    @classmethod
+    def flags(cls, command):
+        return TARGETS[cls.name]["flags"].split() if cls.name and "llvm-cpu" in command else []
+
+
 class Source:
     """One .mlir file and what its comments ask for."""
 
@@ -109,7 +146,8 @@ class Source:
         return text.replace("%s", str(self.path)).replace("%t", str(out / self.name)).replace("%D", str(self.stem.parent))
 
     def compile(self, command, out):
-        words = shlex.split(self.expand(command, out))
+        words = shlex.split(Target.translate(self.expand(command, out)))
+        words += Target.flags(" ".join(words) + self.path.read_text())
         target = pathlib.Path(words[words.index("-o") + 1])
         words[0] = Tools.find("iree-compile", release_of(words[0]))
         if words[0] is None:
@@ -117,7 +155,11 @@ class Source:
         target.parent.mkdir(parents=True, exist_ok=True)
         # Paths end up in no module: compile from the source's own folder.
         words = [self.path.name if w == str(self.path) else w for w in words]
-        result = run(words, cwd=self.path.parent)
+        folder = self.path.parent
+        if Target.name:
+            folder = out / self.path.parent.relative_to(HERE)
+            (folder / self.path.name).write_text(Target.translate(self.path.read_text()))
+        result = run(words, cwd=folder)
         return target, result.stderr if result.returncode else None
 
 
@@ -163,7 +205,7 @@ def make_all(out, only):
             made.append(target)
             if error:
                 errors.append(f"{target.name}: {error}")
-    for source in sources:
+    for source in sources if Target.name is None else ():
         for number in range(len(source.runs)):
             for path, text in expect(source, number, out):
                 if text is None:
@@ -181,14 +223,30 @@ def extract_tables(folder):
     return sorted(folder.iterdir())
 
 
+def compile_for(target, out, only):
+    """A copy of this folder, with modules of another architecture."""
+    Target.name = target
+    shutil.copytree(HERE, out, dirs_exist_ok=True)
+    made, errors = make_all(out, only)
+    for error in errors:
+        print(f"error: {error}", file=sys.stderr)
+    print(f"{len(made)} modules, {len(errors)} errors")
+    sys.exit(1 if errors else 0)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--check", action="store_true")
     p.add_argument("--only", default="", help="only sources whose path contains this text")
     p.add_argument("--releases", type=pathlib.Path, help="the folder with iree-3.8.0 and so on")
+    p.add_argument("--target", choices=TARGETS)
+    p.add_argument("--out", type=pathlib.Path)
     a = p.parse_args()
     Tools.folder = a.releases
     check_version()
+    if a.target:
+        compile_for(a.target, a.out.resolve(), a.only)
+        return
     if (HERE / "workload" / "make_models.py").exists() and a.only in "workload":
         subprocess.run([sys.executable, HERE / "workload" / "make_models.py", HERE / "workload"], check=True)
     with tempfile.TemporaryDirectory() as folder:
