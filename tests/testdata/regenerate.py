@@ -158,7 +158,6 @@ class Source:
         folder = self.path.parent
         if Target.name:
             folder = out / self.path.parent.relative_to(HERE)
-            (folder / self.path.name).write_text(Target.translate(self.path.read_text()))
         result = run(words, cwd=folder)
         return target, result.stderr if result.returncode else None
 
@@ -227,6 +226,8 @@ def compile_for(target, out, only):
     """A copy of this folder, with modules of another architecture."""
     Target.name = target
     shutil.copytree(HERE, out, dirs_exist_ok=True)
+    for source in out.rglob("*.mlir"):
+        source.write_text(Target.translate(source.read_text()))
     made, errors = make_all(out, only)
     for error in errors:
         print(f"error: {error}", file=sys.stderr)
