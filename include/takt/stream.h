@@ -224,8 +224,8 @@ TAKT_EXPORT void takt_stream_release(takt_stream_t* stream);
 TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_stream_start(takt_stream_t* stream, int64_t start_ns);
 
-// Ends the releases and drops those that wait. The job in flight runs to its
-// end.
+// Ends the releases and drops those that wait: they count as dropped, and no
+// callback reports them. The job in flight runs to its end.
 TAKT_EXPORT void takt_stream_stop(takt_stream_t* stream);
 
 // Waits until no job is in flight and no callback runs, or until the deadline

@@ -37,7 +37,6 @@ class ReleaseQueue {
   absl::optional<PendingRelease> Add(const PendingRelease& release);
   // Removes the oldest release and returns it; none if the queue is empty.
   absl::optional<PendingRelease> Take();
-  void Clear() { size_ = 0; }
 
  private:
   PendingRelease RemoveFirst();

@@ -184,9 +184,14 @@ void Stream::Stop() {
   {
     MutexLock lock(&mutex_);
     is_running_ = is_restarted_ = false;
-    pending_.Clear();
     is_timer_stopped = is_timer_held_ && clock_.timers->Cancel(&release_timer_);
     if (is_timer_stopped) is_timer_held_ = false;
+    // Counted, but not reported: the caller may hold what its callback needs.
+    while (const auto release = pending_.Take()) {
+      StreamJob job = JobOf(*release);
+      job.outcome = sched::JobOutcome::kDropped;
+      recorder_.CountEnd(job);
+    }
   }
   if (is_timer_stopped) Release();  // The timer's.
 }

@@ -51,15 +51,5 @@ TEST(ReleaseQueueTest, ALatestOnlyQueueHoldsOneRelease) {
   EXPECT_TRUE(queue.empty());
 }
 
-TEST(ReleaseQueueTest, ClearForgetsAllReleases) {
-  ReleaseQueue queue(2, /*keeps_latest_only=*/false);
-  queue.Add(Release(0));
-  queue.Add(Release(1));
-  queue.Clear();
-  EXPECT_TRUE(queue.empty());
-  EXPECT_FALSE(queue.Add(Release(2)).has_value());
-  EXPECT_EQ(queue.Take()->sequence, 2u);
-}
-
 }  // namespace
 }  // namespace takt::stream

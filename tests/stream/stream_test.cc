@@ -192,6 +192,23 @@ TEST_F(StreamTest, AReleaseDuringAJobWaitsForItsEnd) {
   stream->Stop();
 }
 
+TEST_F(StreamTest, ReleasesThatWaitAtTheStopCountAsDropped) {
+  Ref<Stream> stream = Make("tick", Periodic(10));
+  ASSERT_TRUE(stream->Start(100).ok());
+  call_ns_ = 25;
+  during_call_ = [&] {
+    stream->Stop();
+    return absl::OkStatus();
+  };
+  clock_->AdvanceTo(200);
+  EXPECT_TRUE(stream->WaitIdle(0).ok());
+  const StreamCounts counts = stream->statistics().counts;
+  EXPECT_EQ(counts.released_count, 3u);
+  EXPECT_EQ(counts.met_count, 1u);
+  EXPECT_EQ(counts.dropped_count, 2u);
+  EXPECT_EQ(ended_.size(), 1u);  // The dropped ones are not reported.
+}
+
 TEST_F(StreamTest, APendingJobIsDroppedOnceItIsLate) {
   StreamOptions options = Periodic(10);
   options.deadline_ns = 5;
