@@ -24,6 +24,7 @@
 #include <cstdint>
 
 #include "kernels/activation.h"
+#include "kernels/attention.h"
 
 namespace takt::kernels {
 
@@ -89,6 +90,7 @@ struct ConvKernels {
   ConvKernel depthwise;  // groups, in_c and out_c are equal.
   PoolKernel max_pool;
   PoolKernel mean_pool;
+  AttentionKernel attention;
 };
 extern const ConvKernels kConvPortable;
 #if defined(__x86_64__)

@@ -35,7 +35,7 @@ inline void StorePart(__m256 vector, int64_t count, float* to) {
 }  // namespace
 
 const ConvKernels kConvAvx2 = {&Conv2d, &Depthwise, &Pool<PoolKind::kMax>,
-                               &Pool<PoolKind::kMean>};
+                               &Pool<PoolKind::kMean>, &Attention};
 
 }  // namespace takt::kernels
 

@@ -1,0 +1,34 @@
+#include "kernels/attention.h"
+
+#include <initializer_list>
+
+namespace takt::kernels {
+
+const char* CheckAttentionShape(const AttentionShape& s) {
+  constexpr int64_t kSizeMax = 1 << 16;
+  for (const int64_t size : {s.batch, s.heads, s.queries, s.keys}) {
+    if (size < 1 || size > kSizeMax) return "a size is not from 1 to 65536";
+  }
+  for (const int64_t size : {s.key_size, s.value_size}) {
+    if (size < 1 || size > kAttentionSizeMax) {
+      return "the size of a key or a value is not from 1 to 128";
+    }
+  }
+  return nullptr;
+}
+
+bool FitsAttention(const AttentionStrides& strides, const AttentionShape& shape,
+                   int64_t rows, int64_t columns, int64_t size) {
+  constexpr int64_t kStrideMax = int64_t{1} << 40;
+  const int64_t counts[] = {shape.batch, shape.heads, rows, columns};
+  const int64_t steps[] = {strides.batch, strides.head, strides.row,
+                           strides.column};
+  int64_t last = 0;
+  for (int i = 0; i < 4; ++i) {
+    if (steps[i] < 0 || steps[i] > kStrideMax) return false;
+    last += (counts[i] - 1) * steps[i];
+  }
+  return last < size;
+}
+
+}  // namespace takt::kernels
