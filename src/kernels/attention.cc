@@ -2,6 +2,8 @@
 
 #include <initializer_list>
 
+#include "kernels/attention_i8.h"
+
 namespace takt::kernels {
 
 const char* CheckAttentionShape(const AttentionShape& s) {
@@ -13,6 +15,19 @@ const char* CheckAttentionShape(const AttentionShape& s) {
     if (size < 1 || size > kAttentionSizeMax) {
       return "the size of a key or a value is not from 1 to 128";
     }
+  }
+  return nullptr;
+}
+
+const char* CheckAttentionI8Shape(const AttentionShape& s) {
+  if (const char* const error = CheckAttentionShape(s)) return error;
+  if (s.key_size % 4 != 0) return "the size of a key is no multiple of 4";
+  const int64_t padded = (s.keys + 15) / 16 * 16;
+  const int64_t value_size = (s.value_size + 15) / 16 * 16;
+  if (s.keys > kAttentionI8KeysMax ||
+      padded * s.key_size > kAttentionI8BytesMax ||
+      padded * value_size > kAttentionI8BytesMax) {
+    return "too many keys";
   }
   return nullptr;
 }

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 
+#include "kernels/attention_i8.h"
 #include "kernels/conv2d.h"
 
 namespace takt::kernels {
@@ -46,6 +47,7 @@ using ConvI8Kernel = void (*)(const ConvShape& shape,
 struct ConvI8Kernels {
   ConvI8Kernel conv2d;
   ConvI8Kernel depthwise;  // groups, in_c and out_c are equal.
+  AttentionI8Kernel attention;
 };
 extern const ConvI8Kernels kConvI8Portable;
 #if defined(__x86_64__)

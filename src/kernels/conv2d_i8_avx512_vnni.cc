@@ -72,7 +72,7 @@ inline void Finish(const Sum& sum, const ConvI8Operands& o, int64_t at,
 
 }  // namespace
 
-const ConvI8Kernels kConvI8Avx512Vnni = {&Conv2dI8, &DepthwiseI8};
+const ConvI8Kernels kConvI8Avx512Vnni = {&Conv2dI8, &DepthwiseI8, &AttentionI8};
 
 }  // namespace takt::kernels
 
