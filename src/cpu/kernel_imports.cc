@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "cpu/attention_imports.h"
+#include "cpu/buffer_parameter.h"
 #include "kernels/conv2d.h"
 #include "kernels/conv2d_i8.h"
 #include "kernels/map_i8.h"
@@ -145,15 +147,6 @@ int MeanPool2d(void* parameters, void* context, void*) {
                  static_cast<const ConvKernels*>(context)->mean_pool);
 }
 
-// A buffer of `size` elements from base + offset on.
-template <typename T>
-struct BufferParameter {
-  T* base;
-  int64_t offset;
-  int64_t size;
-  T* data() const { return base + offset; }
-};
-
 struct ConvI8Parameters {
   BufferParameter<const int8_t> input;
   BufferParameter<const int8_t> weights;
@@ -171,17 +164,6 @@ struct ConvI8Parameters {
 static_assert(offsetof(ConvI8Parameters, shape) == 144);
 static_assert(offsetof(ConvI8Parameters, pixel_begin) == 208);
 static_assert(offsetof(ConvI8Parameters, residual_scale) == 244);
-
-bool IsByte(int32_t value) { return value >= -128 && value <= 127; }
-
-// The part of `begin` to `begin + count` that lies below `all`.
-bool FindRange(int64_t begin, int64_t count, int64_t all, int64_t* out_begin,
-               int64_t* out_end) {
-  if (begin < 0 || count < 0 || begin > all) return false;
-  *out_begin = begin;
-  *out_end = begin + count < all ? begin + count : all;
-  return true;
-}
 
 // Whether each buffer is long enough for the accesses of a checked shape.
 bool FitsBuffers(const ConvI8Parameters& p, const ConvShape& s,
@@ -274,10 +256,12 @@ constexpr Entry kEntries[] = {
     {"takt_depthwise2d_f32", &Depthwise2d},
     {"takt_max_pool2d_f32", &MaxPool2d},
     {"takt_mean_pool2d_f32", &MeanPool2d},
+    {"takt_attention_f32", &AttentionF32Import},
 };
 constexpr Entry kI8Entries[] = {
     {"takt_conv2d_i8", &Conv2dI8},
     {"takt_depthwise2d_i8", &Depthwise2dI8},
+    {"takt_attention_i8", &AttentionI8Import},
 };
 constexpr absl::string_view kMapI8Name = "takt_map_i8";
 

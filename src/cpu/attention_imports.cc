@@ -1,0 +1,151 @@
+#include "cpu/attention_imports.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+#include "cpu/buffer_parameter.h"
+#include "kernels/conv2d.h"
+#include "kernels/conv2d_i8.h"
+
+namespace takt::cpu {
+namespace {
+
+using kernels::AttentionShape;
+using kernels::AttentionStrides;
+using kernels::AttentionTile;
+
+constexpr int kInvalid = 1;
+
+// What both functions get after their buffers.
+struct GeometryParameters {
+  int32_t batch, heads, queries, keys, key_size, value_size;
+  // Of batch, head, row and column, in elements.
+  int32_t query[4], key[4], value[4], output[4];
+  int32_t head;  // The image's number times the heads, and the head's number.
+  int32_t query_begin, query_count;
+
+  AttentionShape shape() const {
+    return {batch, heads, queries, keys, key_size, value_size};
+  }
+};
+
+struct AttentionParameters {
+  BufferParameter<const float> query, key, value;
+  BufferParameter<float> output;
+  GeometryParameters geometry;
+  float scale;
+};
+static_assert(offsetof(AttentionParameters, geometry) == 96);
+static_assert(offsetof(AttentionParameters, scale) == 196);
+
+struct AttentionI8Parameters {
+  BufferParameter<const int8_t> query, key, value;
+  BufferParameter<const int8_t> logits;
+  BufferParameter<const uint32_t> powers;
+  BufferParameter<int8_t> output;
+  GeometryParameters geometry;
+  int32_t query_zero, key_zero, score_zero, weight_zero, value_zero,
+      output_zero;
+  float score_scale, weight_factor, output_scale;
+};
+static_assert(offsetof(AttentionI8Parameters, geometry) == 144);
+static_assert(offsetof(AttentionI8Parameters, score_scale) == 268);
+
+bool FindTile(const GeometryParameters& g, AttentionTile* tile) {
+  if (g.head < 0 || g.head >= int64_t{g.batch} * g.heads) return false;
+  tile->batch = g.head / g.heads;
+  tile->head = g.head % g.heads;
+  return FindRange(g.query_begin, g.query_count, g.queries, &tile->query_begin,
+                   &tile->query_end);
+}
+
+// False if an element lies outside of the buffer.
+template <typename T>
+bool FindTensor(const BufferParameter<T>& buffer, const int32_t (&strides)[4],
+                const AttentionShape& shape, int64_t rows, int64_t columns,
+                kernels::AttentionTensor<T>* tensor) {
+  *tensor = {buffer.data(),
+             buffer.size,
+             {strides[0], strides[1], strides[2], strides[3]}};
+  return kernels::FitsAttention(tensor->strides, shape, rows, columns,
+                                buffer.size);
+}
+
+// The shape has been checked.
+template <typename Parameters, typename Operands>
+bool FindTensors(const Parameters& p, const AttentionShape& s, Operands* o) {
+  const GeometryParameters& g = p.geometry;
+  return g.query[3] == 1 && g.value[3] == 1 && g.output[3] == 1 &&
+         FindTensor(p.query, g.query, s, s.queries, s.key_size, &o->query) &&
+         FindTensor(p.key, g.key, s, s.keys, s.key_size, &o->key) &&
+         FindTensor(p.value, g.value, s, s.keys, s.value_size, &o->value) &&
+         FindTensor(p.output, g.output, s, s.queries, s.value_size, &o->output);
+}
+
+// Whether the tables keep what the kernel is promised of them.
+bool CheckTables(const AttentionI8Parameters& p) {
+  if (p.logits.size < kernels::kAttentionI8TableSize ||
+      p.powers.size < kernels::kAttentionI8TableSize) {
+    return false;
+  }
+  const int8_t* const logits = p.logits.data();
+  const uint32_t* const powers = p.powers.data();
+  const uint32_t power_max =
+      UINT32_MAX / static_cast<uint32_t>(p.geometry.keys);
+  if (powers[0] == 0) return false;
+  for (int64_t i = 0; i < kernels::kAttentionI8TableSize; ++i) {
+    if (powers[i] > power_max || powers[i] > INT32_MAX) return false;
+    if (i > 0 && logits[i] < logits[i - 1]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+int AttentionF32Import(void* parameters, void* context, void*) {
+  const auto& p = *static_cast<const AttentionParameters*>(parameters);
+  const AttentionShape shape = p.geometry.shape();
+  kernels::AttentionOperands operands;
+  operands.scale = p.scale;
+  AttentionTile tile;
+  if (kernels::CheckAttentionShape(shape) != nullptr ||
+      !FindTile(p.geometry, &tile) || !FindTensors(p, shape, &operands)) {
+    return kInvalid;
+  }
+  static_cast<const kernels::ConvKernels*>(context)->attention(shape, operands,
+                                                               tile);
+  return 0;
+}
+
+int AttentionI8Import(void* parameters, void* context, void*) {
+  const auto& p = *static_cast<const AttentionI8Parameters*>(parameters);
+  const AttentionShape shape = p.geometry.shape();
+  kernels::AttentionI8Operands o;
+  AttentionTile tile;
+  if (kernels::CheckAttentionI8Shape(shape) != nullptr ||
+      !FindTile(p.geometry, &tile) || !FindTensors(p, shape, &o) ||
+      !CheckTables(p)) {
+    return kInvalid;
+  }
+  for (const int32_t zero : {p.query_zero, p.key_zero, p.score_zero,
+                             p.weight_zero, p.value_zero, p.output_zero}) {
+    if (!IsByte(zero)) return kInvalid;
+  }
+  o.logits = p.logits.data();
+  o.powers = p.powers.data();
+  o.query_zero = p.query_zero;
+  o.key_zero = p.key_zero;
+  o.score_zero = p.score_zero;
+  o.weight_zero = p.weight_zero;
+  o.value_zero = p.value_zero;
+  o.output_zero = p.output_zero;
+  o.score_scale = p.score_scale;
+  o.weight_factor = p.weight_factor;
+  o.output_scale = p.output_scale;
+  static_cast<const kernels::ConvI8Kernels*>(context)->attention(shape, o,
+                                                                 tile);
+  return 0;
+}
+
+}  // namespace takt::cpu

@@ -1,0 +1,32 @@
+// What compiled kernels pass for a buffer: `size` elements from base + offset
+// on.
+#ifndef TAKT_CPU_BUFFER_PARAMETER_H_
+#define TAKT_CPU_BUFFER_PARAMETER_H_
+
+#include <cstdint>
+
+namespace takt::cpu {
+
+template <typename T>
+struct BufferParameter {
+  T* base;
+  int64_t offset;
+  int64_t size;
+  T* data() const { return base + offset; }
+};
+
+// The part of `begin` to `begin + count` that lies below `all`; false if there
+// is no such range.
+inline bool FindRange(int64_t begin, int64_t count, int64_t all,
+                      int64_t* out_begin, int64_t* out_end) {
+  if (begin < 0 || count < 0 || begin > all) return false;
+  *out_begin = begin;
+  *out_end = begin + count < all ? begin + count : all;
+  return true;
+}
+
+inline bool IsByte(int32_t value) { return value >= -128 && value <= 127; }
+
+}  // namespace takt::cpu
+
+#endif  // TAKT_CPU_BUFFER_PARAMETER_H_

@@ -1,0 +1,188 @@
+// Attention, called as compiled kernels call it. The numbers are checked in
+// tests/kernels; here it is which parameters are refused.
+#include "cpu/attention_imports.h"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "cpu/kernel_imports.h"
+#include "gtest/gtest.h"
+
+namespace takt::cpu {
+namespace {
+
+// As a module's code lays them out.
+struct Buffer {
+  const void* base;
+  int64_t offset;
+  int64_t size;
+};
+struct Geometry {
+  int32_t batch, heads, queries, keys, key_size, value_size;
+  int32_t query[4], key[4], value[4], output[4];
+  int32_t head, query_begin, query_count;
+};
+struct Parameters {
+  Buffer query, key, value, output;
+  Geometry geometry;
+  float scale;
+};
+struct I8Parameters {
+  Buffer query, key, value, logits, powers, output;
+  Geometry geometry;
+  int32_t query_zero, key_zero, score_zero, weight_zero, value_zero,
+      output_zero;
+  float score_scale, weight_factor, output_scale;
+};
+
+// Two heads of 2 queries and 3 keys of 4 numbers, and values of 2.
+constexpr Geometry kGeometry = {
+    1, 2, 2, 3, 4, 2, {16, 4, 8, 1}, {24, 4, 8, 1}, {12, 2, 4, 1}, {8, 2, 4, 1},
+    1, 1, 9};  // What exceeds the queries is cut off.
+
+const std::vector<std::function<void(Geometry&)>>& GeometryFaults() {
+  static const auto* const faults =
+      new std::vector<std::function<void(Geometry&)>>{
+          [](Geometry& g) { g.batch = 2; },
+          [](Geometry& g) { g.heads = 0; },
+          [](Geometry& g) { g.head = 2; },
+          [](Geometry& g) { g.head = -1; },
+          [](Geometry& g) { g.queries = 3; },
+          [](Geometry& g) { g.keys = INT32_MAX; },
+          [](Geometry& g) { g.keys = 4; },
+          [](Geometry& g) { g.key_size = 8; },
+          [](Geometry& g) { g.value_size = 3; },
+          [](Geometry& g) { g.query[2] = 9; },
+          [](Geometry& g) { g.query[3] = 2; },
+          [](Geometry& g) { g.key[3] = -1; },
+          [](Geometry& g) { g.value[1] = INT32_MAX; },
+          [](Geometry& g) { g.output[3] = 0; },
+          [](Geometry& g) { g.query_begin = -1; },
+          [](Geometry& g) { g.query_begin = 3; },
+          [](Geometry& g) { g.query_count = -1; },
+      };
+  return *faults;
+}
+
+template <typename P, typename T>
+class Call {
+ public:
+  explicit Call(const char* name)
+      : import_(*FindKernelImport(name, kernels::SelectKernels({}))),
+        query(17, T{1}),
+        key(25, T{1}),
+        value(13, T{3}) {
+    // Element 0 lies before the buffer.
+    p.query = {query.data(), 1, 16};
+    p.key = {key.data(), 1, 24};
+    p.value = {value.data(), 1, 12};
+    p.output = {output, 1, 8};
+    p.geometry = kGeometry;
+  }
+  int Run(P parameters) {
+    for (T& x : output) x = T{0};
+    return import_.function(&parameters, import_.context, nullptr);
+  }
+  void ExpectRefused(const P& parameters) {
+    EXPECT_NE(Run(parameters), 0);
+    for (const T& x : output) EXPECT_EQ(x, T{0});
+  }
+
+ private:
+  const ImportFunction import_;
+
+ public:
+  P p = {};
+  std::vector<T> query, key, value;
+  T output[10];
+};
+
+TEST(AttentionImportsTest, ComputesTheTileOfFloats) {
+  Call<Parameters, float> call("takt_attention_f32");
+  call.p.scale = 1;
+  ASSERT_EQ(call.Run(call.p), 0);
+  // The second query of the second head.
+  const std::vector<float> expected = {0, 0, 0, 0, 0, 0, 0, 3, 3, 0};
+  EXPECT_EQ(std::vector<float>(call.output, call.output + 10), expected);
+}
+
+TEST(AttentionImportsTest, RefusesFloatsThatDoNotFit) {
+  Call<Parameters, float> call("takt_attention_f32");
+  for (size_t i = 0; i < GeometryFaults().size(); ++i) {
+    SCOPED_TRACE(i);
+    Parameters parameters = call.p;
+    GeometryFaults()[i](parameters.geometry);
+    call.ExpectRefused(parameters);
+  }
+  for (Buffer Parameters::*const buffer :
+       {&Parameters::query, &Parameters::key, &Parameters::value,
+        &Parameters::output}) {
+    Parameters parameters = call.p;
+    --(parameters.*buffer).size;
+    call.ExpectRefused(parameters);
+  }
+}
+
+class AttentionI8ImportTest : public testing::Test {
+ protected:
+  AttentionI8ImportTest() : call_("takt_attention_i8") {
+    for (int i = 0; i < 256; ++i) logits_[i] = static_cast<int8_t>(i - 128);
+    for (uint32_t& power : powers_) power = 1;
+    call_.p.logits = {logits_, 0, 256};
+    call_.p.powers = {powers_, 0, 256};
+    call_.p.score_scale = call_.p.output_scale = 1;
+    call_.p.weight_factor = 30;
+  }
+
+  Call<I8Parameters, int8_t> call_;
+  int8_t logits_[256];
+  uint32_t powers_[256];
+};
+
+TEST_F(AttentionI8ImportTest, ComputesTheTile) {
+  ASSERT_EQ(call_.Run(call_.p), 0);
+  // Three keys of weight 10 and values of 3.
+  const std::vector<int8_t> expected = {0, 0, 0, 0, 0, 0, 0, 90, 90, 0};
+  EXPECT_EQ(std::vector<int8_t>(call_.output, call_.output + 10), expected);
+}
+
+TEST_F(AttentionI8ImportTest, RefusesWhatDoesNotFit) {
+  for (size_t i = 0; i < GeometryFaults().size(); ++i) {
+    SCOPED_TRACE(i);
+    I8Parameters parameters = call_.p;
+    GeometryFaults()[i](parameters.geometry);
+    call_.ExpectRefused(parameters);
+  }
+  const std::vector<std::function<void(I8Parameters&)>> faults = {
+      [](I8Parameters& p) { --p.query.size; },
+      [](I8Parameters& p) { --p.key.size; },
+      [](I8Parameters& p) { --p.value.size; },
+      [](I8Parameters& p) { --p.logits.size; },
+      [](I8Parameters& p) { --p.powers.size; },
+      [](I8Parameters& p) { --p.output.size; },
+      [](I8Parameters& p) { p.query_zero = 128; },
+      [](I8Parameters& p) { p.output_zero = -129; },
+  };
+  for (size_t i = 0; i < faults.size(); ++i) {
+    SCOPED_TRACE(i);
+    I8Parameters parameters = call_.p;
+    faults[i](parameters);
+    call_.ExpectRefused(parameters);
+  }
+}
+
+TEST_F(AttentionI8ImportTest, RefusesTablesThatBreakTheirPromises) {
+  logits_[7] = 0;  // Above the next one.
+  call_.ExpectRefused(call_.p);
+  logits_[7] = 7 - 128;
+  powers_[0] = 0;
+  call_.ExpectRefused(call_.p);
+  powers_[0] = UINT32_MAX / 3 + 1;
+  call_.ExpectRefused(call_.p);
+  powers_[0] = UINT32_MAX / 3;
+  EXPECT_EQ(call_.Run(call_.p), 0);
+}
+
+}  // namespace
+}  // namespace takt::cpu
