@@ -18,7 +18,7 @@ from typing import Any, Iterator, Union
 
 import numpy as np
 
-from . import quantized
+from . import attention, quantized, tiled_calls
 
 BLOCK = 16  # Output channels of a block of packed weights.
 DOMAIN = "takt"
@@ -60,7 +60,7 @@ class Kernel:
         return "pool" in self.function
 
 
-AnyKernel = Union[Kernel, quantized.QuantizedKernel]
+AnyKernel = Union[Kernel, quantized.QuantizedKernel, tiled_calls.TiledCall]
 
 
 def rewrite(model: Any) -> tuple[Any, list[AnyKernel]]:
@@ -85,6 +85,9 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
     multiply_adds = floats = gates = 0
     for node in calls:
         kernel = kernels[node.attribute[0].i]
+        if isinstance(kernel, tiled_calls.TiledCall):
+            multiply_adds += kernel.multiply_adds
+            continue
         n, _, _, c, oh, ow, oc, kh, kw, *_, groups = kernel.shape
         if "pool" not in kernel.function:
             floats += kernel.function.endswith("f32")
@@ -94,7 +97,7 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
     return multiply_adds >= _MACS_MIN and (floats == 0 or 2 * gates <= floats)
 
 
-class _Rewriter(quantized.QuantizedRewriter):
+class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter):
     def __init__(self, model: Any) -> None:
         import onnx
 
@@ -130,6 +133,7 @@ class _Rewriter(quantized.QuantizedRewriter):
         self.done: set[int] = set()  # id() of nodes that another one includes.
         self.count = 0
         self.find_quantized()
+        self.find_attention()
 
     # What the graph says.
 
@@ -881,8 +885,11 @@ def _executable(exports: dict[tuple[int, tuple[str, ...]], str], kernels: list[A
         yield "      stream.return %x, %y, %z : index, index, index"
         yield "    }"
     yield "    builtin.module {"
-    for function in sorted({kernels[index].function for index, _ in exports}):
-        if function.endswith("_i8"):
+    used = {kernels[index].function: kernels[index] for index, _ in exports}
+    for function in sorted(used):
+        if isinstance(used[function], tiled_calls.TiledCall):
+            types, result = ", ".join(tiled_calls.parameter_types(used[function])), ""
+        elif function.endswith("_i8"):
             types, result = ", ".join(quantized.parameter_types()), ""
         else:
             types, result = ", ".join(_parameter_types("pool" in function)), "-> i32 "
@@ -891,6 +898,8 @@ def _executable(exports: dict[tuple[int, tuple[str, ...]], str], kernels: list[A
         kernel = kernels[index]
         if isinstance(kernel, quantized.QuantizedKernel):
             yield from quantized.function(name, kernel, types)
+        elif isinstance(kernel, tiled_calls.TiledCall):
+            yield from tiled_calls.function(name, kernel, types)
         else:
             yield from _function(name, kernel, types)
     yield "    }"

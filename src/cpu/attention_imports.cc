@@ -17,23 +17,26 @@ using kernels::AttentionTile;
 
 constexpr int kInvalid = 1;
 
-// What both functions get after their buffers.
 struct GeometryParameters {
   int32_t batch, heads, queries, keys, key_size, value_size;
   // Of batch, head, row and column, in elements.
   int32_t query[4], key[4], value[4], output[4];
-  int32_t head;  // The image's number times the heads, and the head's number.
-  int32_t query_begin, query_count;
 
   AttentionShape shape() const {
     return {batch, heads, queries, keys, key_size, value_size};
   }
 };
 
+struct TileParameters {
+  int32_t head;  // The image's number times the heads, and the head's number.
+  int32_t query_begin, query_count;
+};
+
 struct AttentionParameters {
   BufferParameter<const float> query, key, value;
   BufferParameter<float> output;
   GeometryParameters geometry;
+  TileParameters tile;
   float scale;
 };
 static_assert(offsetof(AttentionParameters, geometry) == 96);
@@ -47,16 +50,18 @@ struct AttentionI8Parameters {
   GeometryParameters geometry;
   int32_t query_zero, key_zero, score_zero, weight_zero, value_zero,
       output_zero;
+  TileParameters tile;
   float score_scale, weight_factor, output_scale;
 };
 static_assert(offsetof(AttentionI8Parameters, geometry) == 144);
 static_assert(offsetof(AttentionI8Parameters, score_scale) == 268);
 
-bool FindTile(const GeometryParameters& g, AttentionTile* tile) {
-  if (g.head < 0 || g.head >= int64_t{g.batch} * g.heads) return false;
-  tile->batch = g.head / g.heads;
-  tile->head = g.head % g.heads;
-  return FindRange(g.query_begin, g.query_count, g.queries, &tile->query_begin,
+bool FindTile(const GeometryParameters& g, const TileParameters& t,
+              AttentionTile* tile) {
+  if (t.head < 0 || t.head >= int64_t{g.batch} * g.heads) return false;
+  tile->batch = t.head / g.heads;
+  tile->head = t.head % g.heads;
+  return FindRange(t.query_begin, t.query_count, g.queries, &tile->query_begin,
                    &tile->query_end);
 }
 
@@ -110,7 +115,8 @@ int AttentionF32Import(void* parameters, void* context, void*) {
   operands.scale = p.scale;
   AttentionTile tile;
   if (kernels::CheckAttentionShape(shape) != nullptr ||
-      !FindTile(p.geometry, &tile) || !FindTensors(p, shape, &operands)) {
+      !FindTile(p.geometry, p.tile, &tile) ||
+      !FindTensors(p, shape, &operands)) {
     return kInvalid;
   }
   static_cast<const kernels::ConvKernels*>(context)->attention(shape, operands,
@@ -124,7 +130,7 @@ int AttentionI8Import(void* parameters, void* context, void*) {
   kernels::AttentionI8Operands o;
   AttentionTile tile;
   if (kernels::CheckAttentionI8Shape(shape) != nullptr ||
-      !FindTile(p.geometry, &tile) || !FindTensors(p, shape, &o) ||
+      !FindTile(p.geometry, p.tile, &tile) || !FindTensors(p, shape, &o) ||
       !CheckTables(p)) {
     return kInvalid;
   }

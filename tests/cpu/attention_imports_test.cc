@@ -21,11 +21,14 @@ struct Buffer {
 struct Geometry {
   int32_t batch, heads, queries, keys, key_size, value_size;
   int32_t query[4], key[4], value[4], output[4];
+};
+struct Tile {
   int32_t head, query_begin, query_count;
 };
 struct Parameters {
   Buffer query, key, value, output;
   Geometry geometry;
+  Tile tile;
   float scale;
 };
 struct I8Parameters {
@@ -33,21 +36,22 @@ struct I8Parameters {
   Geometry geometry;
   int32_t query_zero, key_zero, score_zero, weight_zero, value_zero,
       output_zero;
+  Tile tile;
   float score_scale, weight_factor, output_scale;
 };
 
 // Two heads of 2 queries and 3 keys of 4 numbers, and values of 2.
 constexpr Geometry kGeometry = {
     1, 2, 2, 3, 4, 2, {16, 4, 8, 1}, {24, 4, 8, 1}, {12, 2, 4, 1}, {8, 2, 4, 1},
-    1, 1, 9};  // What exceeds the queries is cut off.
+};
+// The second query of the second head; what exceeds the queries is cut off.
+constexpr Tile kTile = {1, 1, 9};
 
 const std::vector<std::function<void(Geometry&)>>& GeometryFaults() {
   static const auto* const faults =
       new std::vector<std::function<void(Geometry&)>>{
           [](Geometry& g) { g.batch = 2; },
           [](Geometry& g) { g.heads = 0; },
-          [](Geometry& g) { g.head = 2; },
-          [](Geometry& g) { g.head = -1; },
           [](Geometry& g) { g.queries = 3; },
           [](Geometry& g) { g.keys = INT32_MAX; },
           [](Geometry& g) { g.keys = 4; },
@@ -58,12 +62,12 @@ const std::vector<std::function<void(Geometry&)>>& GeometryFaults() {
           [](Geometry& g) { g.key[3] = -1; },
           [](Geometry& g) { g.value[1] = INT32_MAX; },
           [](Geometry& g) { g.output[3] = 0; },
-          [](Geometry& g) { g.query_begin = -1; },
-          [](Geometry& g) { g.query_begin = 3; },
-          [](Geometry& g) { g.query_count = -1; },
       };
   return *faults;
 }
+
+constexpr Tile kTileFaults[] = {
+    {2, 1, 9}, {-1, 1, 9}, {1, -1, 9}, {1, 3, 9}, {1, 1, -1}};
 
 template <typename P, typename T>
 class Call {
@@ -79,6 +83,7 @@ class Call {
     p.value = {value.data(), 1, 12};
     p.output = {output, 1, 8};
     p.geometry = kGeometry;
+    p.tile = kTile;
   }
   int Run(P parameters) {
     for (T& x : output) x = T{0};
@@ -87,6 +92,19 @@ class Call {
   void ExpectRefused(const P& parameters) {
     EXPECT_NE(Run(parameters), 0);
     for (const T& x : output) EXPECT_EQ(x, T{0});
+  }
+  void ExpectPlacesRefused() {
+    for (size_t i = 0; i < GeometryFaults().size(); ++i) {
+      SCOPED_TRACE(i);
+      P parameters = p;
+      GeometryFaults()[i](parameters.geometry);
+      ExpectRefused(parameters);
+    }
+    for (const Tile& tile : kTileFaults) {
+      P parameters = p;
+      parameters.tile = tile;
+      ExpectRefused(parameters);
+    }
   }
 
  private:
@@ -102,19 +120,13 @@ TEST(AttentionImportsTest, ComputesTheTileOfFloats) {
   Call<Parameters, float> call("takt_attention_f32");
   call.p.scale = 1;
   ASSERT_EQ(call.Run(call.p), 0);
-  // The second query of the second head.
   const std::vector<float> expected = {0, 0, 0, 0, 0, 0, 0, 3, 3, 0};
   EXPECT_EQ(std::vector<float>(call.output, call.output + 10), expected);
 }
 
 TEST(AttentionImportsTest, RefusesFloatsThatDoNotFit) {
   Call<Parameters, float> call("takt_attention_f32");
-  for (size_t i = 0; i < GeometryFaults().size(); ++i) {
-    SCOPED_TRACE(i);
-    Parameters parameters = call.p;
-    GeometryFaults()[i](parameters.geometry);
-    call.ExpectRefused(parameters);
-  }
+  call.ExpectPlacesRefused();
   for (Buffer Parameters::*const buffer :
        {&Parameters::query, &Parameters::key, &Parameters::value,
         &Parameters::output}) {
@@ -148,12 +160,7 @@ TEST_F(AttentionI8ImportTest, ComputesTheTile) {
 }
 
 TEST_F(AttentionI8ImportTest, RefusesWhatDoesNotFit) {
-  for (size_t i = 0; i < GeometryFaults().size(); ++i) {
-    SCOPED_TRACE(i);
-    I8Parameters parameters = call_.p;
-    GeometryFaults()[i](parameters.geometry);
-    call_.ExpectRefused(parameters);
-  }
+  call_.ExpectPlacesRefused();
   const std::vector<std::function<void(I8Parameters&)>> faults = {
       [](I8Parameters& p) { --p.query.size; },
       [](I8Parameters& p) { --p.key.size; },

@@ -1,0 +1,285 @@
+"""Attention for Takt's own kernels: a part of `rewriting`.
+
+softmax(scale * Q K^T) V, in floats or in bytes (QDQ), becomes one call. The
+transpositions around it become strides.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+from . import tiled_calls
+
+# The limits of src/kernels/attention.h and attention_i8.h.
+_SIZE_MAX = 128
+_I8_KEYS_MAX = 2048
+_I8_BYTES_MAX = 1 << 16
+# Some 60 us of a fast core.
+_TILE_MACS = 3e6
+_I8_TILE_MACS = 5e6
+_MICRO_ROWS = 6
+
+
+@dataclasses.dataclass(frozen=True)
+class View:
+    """A tensor of any layout: element (batch, head, row, column) is at the sum of
+    the products with the strides."""
+
+    source: str
+    strides: tuple[int, int, int, int]
+
+
+@dataclasses.dataclass
+class Match:
+    """One attention of a graph."""
+
+    nodes: list[Any]  # All that it replaces, in any order.
+    query: str
+    key: str
+    value: str
+    output: str
+    scale: float = 1.0
+    # Of bytes: what follows the sums, and what the bytes mean.
+    logits: np.ndarray | None = None
+    score: Any = None  # Scales, as quantized.Scale.
+    logit: Any = None
+    weight: Any = None
+    result: Any = None
+    scales: tuple[Any, Any, Any] | None = None  # Of query, key and value.
+
+
+class AttentionRewriter:
+    """The part of the rewriter that knows attention."""
+
+    def find_attention(self) -> None:
+        """Puts a node TaktAttention in place of the nodes of each attention."""
+        self.makers = {name: node for node in self.nodes for name in node.output}
+        self.attentions: dict[str, Any] = {}
+        replaced: dict[int, Any] = {}
+        for node in self.nodes:
+            match = self.match_attention(node) if node.op_type == "Softmax" else None
+            call = self.plan_attention(match) if match is not None else None
+            if call is None:
+                continue
+            inputs, kernel, output, shape = call
+            made = self.onnx.helper.make_node("TaktAttention", inputs, [output])
+            self.attentions[output] = kernel, shape
+            for each in match.nodes:
+                replaced[id(each)] = made if output in each.output else None
+        self.nodes = [found for node in self.nodes
+                      if (found := replaced.get(id(node), node)) is not None]
+        self.count_consumers()
+
+    def match_attention(self, softmax: Any) -> Match | None:
+        shape = self.shape(softmax.output[0])
+        if shape is None or len(shape) not in (3, 4):
+            return None
+        if self.attributes(softmax).get("axis", -1) not in (-1, len(shape) - 1):
+            return None
+        if softmax.input[0] in self.quantization.tensors:
+            return self.match_bytes(softmax)
+        return self.match_floats(softmax)
+
+    def single_maker(self, name: str) -> Any | None:
+        """The node that makes `name`, if nothing else reads it."""
+        users = self.consumers.get(name, [])
+        return self.makers.get(name) if len(users) == 1 and name not in self.results else None
+
+    def match_floats(self, softmax: Any) -> Match | None:
+        scale, nodes = 1.0, [softmax]
+        node = self.single_maker(softmax.input[0])
+        if node is not None and node.op_type in ("Mul", "Div"):
+            found = self.factor_of(node)
+            if found is None:
+                return None
+            scale, name = found
+            nodes.append(node)
+            node = self.single_maker(name)
+        product = self.only_consumer(softmax.output[0])
+        if (node is None or node.op_type != "MatMul" or product is None
+                or product.op_type != "MatMul" or product.input[0] != softmax.output[0]
+                or product.input[1] == softmax.output[0]):
+            return None
+        if not all(self.is_float(name) for name in (*node.input, product.input[1])):
+            return None
+        return Match([*nodes, node, product], *node.input, product.input[1], product.output[0], scale)
+
+    def factor_of(self, node: Any) -> tuple[float, str] | None:
+        """The constant that a Mul or Div scales by, and what it scales."""
+        for i, name in enumerate(node.input):
+            value = self.constants.get(name)
+            if value is None or value.size != 1 or (node.op_type == "Div" and i == 0):
+                continue
+            factor = float(value.reshape(()))
+            if not math.isfinite(factor) or factor == 0:
+                return None
+            return factor if node.op_type == "Mul" else 1 / factor, node.input[1 - i]
+        return None
+
+    def match_bytes(self, softmax: Any) -> Match | None:
+        source, logit = self.quantization.tensors[softmax.input[0]]
+        before = self.single_maker(softmax.input[0])
+        node = self.single_maker(source)
+        if before is None or node is None:
+            return None
+        nodes, logits = [softmax, before, node], np.arange(-128, 128)
+        if node.op_type == "TaktMap":
+            logits = self.tables[source]
+            node = self.single_maker(node.input[0])
+            nodes.append(node)
+        if node is None or node.op_type != "QuantizeLinear" or (np.diff(logits) < 0).any():
+            return None
+        score = self.quantization.scale_of(node, self.constants)
+        product = self.single_maker(node.input[0])
+        # Softmax, to bytes and back, product, to bytes.
+        after = [self.only_consumer(softmax.output[0])]
+        for op in ("QuantizeLinear", "DequantizeLinear", "MatMul", "QuantizeLinear"):
+            if after[-1] is None or after[-1].op_type != op:
+                return None
+            after.append(self.only_consumer(after[-1].output[0]))
+        to_bytes, back, second, end = after[:4]
+        weight = self.quantization.scale_of(to_bytes, self.constants)
+        result = self.quantization.scale_of(end, self.constants)
+        if (product is None or product.op_type != "MatMul" or second.input[0] != back.output[0]
+                or None in (score, weight, result)
+                or self.quantization.scale_of(back, self.constants) != weight):
+            return None
+        operands = [*product.input, second.input[1]]
+        if any(name not in self.quantization.tensors for name in operands):
+            return None
+        names, scales = zip(*(self.quantization.tensors[name] for name in operands))
+        return Match([*nodes, product, to_bytes, back, second, end], *names, end.output[0],
+                     logits=logits, score=score, logit=logit, weight=weight, result=result,
+                     scales=scales)
+
+    # From a match to a call.
+
+    def view(self, name: str, is_transposed: bool = False) -> View | None:
+        """`name` as [batch][heads][rows][columns], its rows and columns exchanged
+        if `is_transposed`; looks through a transposition."""
+        shape = self.shape(name)
+        if shape is None or len(shape) not in (3, 4):
+            return None
+
+        def strides_of(sizes: tuple[int, ...]) -> list[int]:
+            return [math.prod(sizes[i + 1:]) for i in range(len(sizes))]
+
+        strides = strides_of(shape)
+        node = self.makers.get(name)
+        source = name
+        if node is not None and node.op_type == "Transpose":
+            perm = self.attributes(node).get("perm")
+            below = self.shape(node.input[0])
+            if perm is not None and below is not None:
+                turned = [strides_of(below)[axis] for axis in perm]
+                if is_transposed or turned[-1] == 1:
+                    strides, source = turned, node.input[0]
+        if is_transposed:
+            strides[-2:] = strides[:-3:-1]
+        if len(strides) == 3:
+            strides.insert(0, 0)
+        return View(source, tuple(strides))
+
+    def end_of(self, name: str, nodes: list[Any]) -> View | None:
+        """Where the result goes: what `name` is transposed to, if it is that only."""
+        view = self.view_of_result(self.shape(name), name)
+        node = self.only_consumer(name)
+        if node is None or node.op_type != "Transpose":
+            return view
+        perm = self.attributes(node).get("perm")
+        below = self.shape(node.output[0])
+        if perm is None or below is None or perm[-1] != len(perm) - 1:
+            return view
+        strides = [0] * len(perm)
+        for i, axis in enumerate(perm):
+            strides[axis] = math.prod(below[i + 1:])
+        if len(strides) == 3:
+            strides.insert(0, 0)
+        nodes.append(node)
+        return View(node.output[0], tuple(strides))
+
+    def view_of_result(self, shape: tuple[int, ...], name: str) -> View:
+        strides = [math.prod(shape[i + 1:]) for i in range(len(shape))]
+        if len(strides) == 3:
+            strides.insert(0, 0)
+        return View(name, tuple(strides))
+
+    def plan_attention(self, match: Match) -> tuple[list[str], Any, str, tuple[int, ...]] | None:
+        """Inputs, kernel, output and its shape; None if no kernel does it."""
+        shapes = [self.shape(name) for name in (match.query, match.key, match.value, match.output)]
+        if any(shape is None or len(shape) != len(shapes[0]) for shape in shapes):
+            return None
+        *outer, queries, size = shapes[0]
+        keys, value_size = shapes[2][-2:]
+        if (len(shapes[0]) not in (3, 4) or any(list(shape[:-2]) != outer for shape in shapes)
+                or shapes[1][-2:] != (size, keys) or size > _SIZE_MAX or value_size > _SIZE_MAX
+                or min(queries, keys, size, value_size) < 1):
+            return None
+        if not any(name in self.dynamic for name in (match.query, match.key, match.value)):
+            return None
+        batch, heads = outer if len(outer) == 2 else (1, *outer)
+        is_bytes = match.scales is not None
+        if is_bytes:
+            padded, wide = -(-keys // 16) * 16, -(-value_size // 16) * 16
+            if (size % 4 or keys > _I8_KEYS_MAX or padded * max(size, wide) > _I8_BYTES_MAX):
+                return None
+        views = [self.view(match.query), self.view(match.key, True), self.view(match.value)]
+        if any(view is None for view in views) or views[0].strides[3] != 1 or views[2].strides[3] != 1:
+            return None
+        end = self.end_of(match.output, match.nodes)
+        strides = [stride for view in (*views, end) for stride in view.strides]
+        if max(strides) >= 2**31:
+            return None
+        geometry = (batch, heads, queries, keys, size, value_size, *strides)
+        macs_of_row = keys * (size + value_size)
+        rows = tiled_calls.even_rows(
+            queries, int((_I8_TILE_MACS if is_bytes else _TILE_MACS) // macs_of_row), _MICRO_ROWS)
+        make = tiled_calls.TiledCall
+        macs = batch * heads * queries * macs_of_row
+        sources = [view.source for view in views]
+        output_shape = self.shape(end.source)
+        if not is_bytes:
+            call = make("takt_attention_f32", ("f32",) * 4, geometry, (match.scale,),
+                        batch * heads, queries, rows, macs)
+            return sources, call, end.source, output_shape
+        query, key, value = match.scales
+        zeros = (query.zero_point, key.zero_point, match.score.zero_point,
+                 match.weight.zero_point, value.zero_point, match.result.zero_point)
+        factors = (
+            product_scale(query, key, match.score),
+            # ONNX Runtime takes the whole part of it, so that its weights are
+            # up to 0.4 % too small; results are compared with its own.
+            math.floor(np.float32(1) / np.float32(match.weight.scale)),
+            product_scale(match.weight, value, match.result))
+        if factors[1] < 1:
+            return None
+        call = make("takt_attention_i8", ("i8", "i8", "i8", "i8", "i32", "i8"),
+                    geometry + zeros, factors, batch * heads, queries, rows, macs)
+        tables = [self.constant(match.logits.astype(np.int8)),
+                  self.constant(powers(match.logit.scale, keys))]
+        return [*sources, *tables], call, end.source, output_shape
+
+    def on_taktattention(self, node: Any) -> bool:
+        kernel, shape = self.attentions[node.output[0]]
+        element = self.onnx.TensorProto.FLOAT
+        if kernel.function.endswith("i8"):
+            element = self.onnx.TensorProto.INT8
+        inputs = [self.to_first(name) for name in node.input[:3]]
+        self.kernel(kernel, [*inputs, *node.input[3:]], node.output[0], shape, element)
+        return True
+
+
+def product_scale(left: Any, right: Any, result: Any) -> float:
+    """In the order in which other runtimes round, to give the same bytes."""
+    return float(np.float32(left.scale) * np.float32(right.scale) / np.float32(result.scale))
+
+
+def powers(scale: float, keys: int) -> np.ndarray:
+    """e^(-i * scale) as integers, such that the sum of `keys` has 32 bits; as ONNX
+    Runtime's QLinearSoftmax has them."""
+    one = min((2**32 - 1) / keys, 0x7FFFFF)
+    return (one * np.exp(-np.arange(256) * float(np.float32(scale)))).astype(np.int32)

@@ -1,0 +1,81 @@
+"""Calls of functions that take buffers and numbers, for `rewriting`."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Iterator
+
+import numpy as np
+
+
+@dataclasses.dataclass(frozen=True)
+class TiledCall:
+    """A function of the runtime, with all its numbers.
+
+    A workgroup (x, y) calls it with its buffers, each as base, offset and size;
+    `numbers`; x; the rows from y * tile_rows on, and how many; `factors`.
+    """
+
+    function: str  # Such as takt_attention_f32.
+    buffers: tuple[str, ...]  # Element types; the last is of the result.
+    numbers: tuple[int, ...]  # i32.
+    factors: tuple[float, ...]  # f32.
+    parts: int  # How many x there are.
+    rows: int
+    tile_rows: int
+    multiply_adds: int
+
+    @property
+    def block_tiles(self) -> int:
+        return self.parts
+
+    @property
+    def pixel_tiles(self) -> int:
+        return -(-self.rows // self.tile_rows)
+
+
+def even_rows(rows: int, most: int, multiple: int) -> int:
+    """Rows of a tile: at most `most`, a multiple, and as many in each."""
+    tiles = -(-rows // max(most, multiple))
+    each = -(-rows // tiles)
+    return min(rows, -(-each // multiple) * multiple)
+
+
+def parameter_types(call: TiledCall) -> list[str]:
+    types = [part for element in call.buffers for part in (f"memref<{element}>", "index", "index")]
+    return [*types, *["i32"] * (len(call.numbers) + 3), *["f32"] * len(call.factors)]
+
+
+def function(name: str, call: TiledCall, types: tuple[str, ...]) -> Iterator[str]:
+    """The code of a workgroup: one call for one tile."""
+    bindings = ", ".join(f"%b{i}: !stream.binding" for i in range(len(types)))
+    yield f"      func.func @{name}({bindings}) {{"
+    yield "        %zero = arith.constant 0 : index"
+    arguments = []
+    for i, (element, tensor) in enumerate(zip(call.buffers, types)):
+        size = math.prod(int(part) for part in tensor[len("tensor<"):-1].split("x")[:-1])
+        memory = f"memref<{size}x{element}>"
+        yield (f"        %m{i} = stream.binding.subspan %b{i}[%zero] : "
+               f"!stream.binding -> {memory}")
+        yield (f"        %p{i}, %o{i}, %s{i}, %t{i} = iree_codegen.extract_strided_metadata %m{i} : "
+               f"{memory} -> memref<{element}>, index, index, index")
+        arguments += [f"%p{i}", f"%o{i}", f"%s{i}"]
+    for i, number in enumerate(call.numbers):
+        yield f"        %n{i} = arith.constant {number} : i32"
+        arguments.append(f"%n{i}")
+    yield "        %x_index = stream.dispatch.workgroup.id[0] : index"
+    yield "        %x = arith.index_cast %x_index : index to i32"
+    yield "        %y_index = stream.dispatch.workgroup.id[1] : index"
+    yield "        %y = arith.index_cast %y_index : index to i32"
+    yield f"        %rows = arith.constant {call.tile_rows} : i32"
+    yield "        %begin = arith.muli %y, %rows : i32"
+    arguments += ["%x", "%begin", "%rows"]
+    for i, factor in enumerate(call.factors):
+        bits = int(np.float32(factor).view(np.uint32))
+        yield f"        %f{i} = arith.constant 0x{bits:08X} : f32"
+        arguments.append(f"%f{i}")
+    yield (f"        func.call @{call.function}({', '.join(arguments)}) : "
+           f"({', '.join(parameter_types(call))}) -> ()")
+    yield "        return"
+    yield "      }"
