@@ -18,7 +18,7 @@ from typing import Any, Iterator, Union
 
 import numpy as np
 
-from . import attention, quantized, tiled_calls
+from . import attention, quantized, recurrent, tiled_calls
 
 BLOCK = 16  # Output channels of a block of packed weights.
 DOMAIN = "takt"
@@ -85,6 +85,8 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
     multiply_adds = floats = gates = 0
     for node in calls:
         kernel = kernels[node.attribute[0].i]
+        if kernel.function == "takt_gru_f32":
+            return True  # The compiler's is a call of each gate in each step.
         if isinstance(kernel, tiled_calls.TiledCall):
             multiply_adds += kernel.multiply_adds
             continue
@@ -97,7 +99,8 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
     return multiply_adds >= _MACS_MIN and (floats == 0 or 2 * gates <= floats)
 
 
-class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter):
+class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
+                recurrent.RecurrentRewriter):
     def __init__(self, model: Any) -> None:
         import onnx
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "cpu/attention_imports.h"
 #include "cpu/buffer_parameter.h"
+#include "cpu/gru_import.h"
 #include "kernels/conv2d.h"
 #include "kernels/conv2d_i8.h"
 #include "kernels/map_i8.h"
@@ -257,6 +258,7 @@ constexpr Entry kEntries[] = {
     {"takt_max_pool2d_f32", &MaxPool2d},
     {"takt_mean_pool2d_f32", &MeanPool2d},
     {"takt_attention_f32", &AttentionF32Import},
+    {"takt_gru_f32", &GruImport},
 };
 constexpr Entry kI8Entries[] = {
     {"takt_conv2d_i8", &Conv2dI8},

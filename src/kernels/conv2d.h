@@ -25,6 +25,7 @@
 
 #include "kernels/activation.h"
 #include "kernels/attention.h"
+#include "kernels/gru.h"
 
 namespace takt::kernels {
 
@@ -91,6 +92,7 @@ struct ConvKernels {
   PoolKernel max_pool;
   PoolKernel mean_pool;
   AttentionKernel attention;
+  GruKernel gru;
 };
 extern const ConvKernels kConvPortable;
 #if defined(__x86_64__)

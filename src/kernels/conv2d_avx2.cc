@@ -34,8 +34,9 @@ inline void StorePart(__m256 vector, int64_t count, float* to) {
 
 }  // namespace
 
-const ConvKernels kConvAvx2 = {&Conv2d, &Depthwise, &Pool<PoolKind::kMax>,
-                               &Pool<PoolKind::kMean>, &Attention};
+const ConvKernels kConvAvx2 = {
+    &Conv2d,    &Depthwise, &Pool<PoolKind::kMax>, &Pool<PoolKind::kMean>,
+    &Attention, &Gru};
 
 }  // namespace takt::kernels
 

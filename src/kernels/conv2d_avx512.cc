@@ -34,8 +34,9 @@ inline void StorePart(__m512 vector, int64_t count, float* to) {
 
 }  // namespace
 
-const ConvKernels kConvAvx512 = {&Conv2d, &Depthwise, &Pool<PoolKind::kMax>,
-                                 &Pool<PoolKind::kMean>, &Attention};
+const ConvKernels kConvAvx512 = {
+    &Conv2d,    &Depthwise, &Pool<PoolKind::kMax>, &Pool<PoolKind::kMean>,
+    &Attention, &Gru};
 
 }  // namespace takt::kernels
 

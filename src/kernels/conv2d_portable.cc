@@ -32,8 +32,9 @@ inline void StorePart(AlignedVector vector, int64_t count, float* to) {
 
 }  // namespace
 
-const ConvKernels kConvPortable = {&Conv2d, &Depthwise, &Pool<PoolKind::kMax>,
-                                   &Pool<PoolKind::kMean>, &Attention};
+const ConvKernels kConvPortable = {
+    &Conv2d,    &Depthwise, &Pool<PoolKind::kMax>, &Pool<PoolKind::kMean>,
+    &Attention, &Gru};
 
 const char* CheckConvShape(const ConvShape& s) {
   constexpr int64_t kSizeMax = 1 << 16;               // Of a dimension.

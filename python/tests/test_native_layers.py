@@ -1,0 +1,143 @@
+"""Attention and recurrent layers by Takt's own kernels."""
+
+import numpy as np
+import pytest
+
+import takt
+from test_native import Net, QuantizedNet, expected
+
+ROWS, HEADS, SIZE = 21, 3, 8
+
+
+def check(tmp_path, net, shape, result, imports, tolerance):
+    path = tmp_path / "net.onnx"
+    net.save(path, shape, result)
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    assert artifact.recipe.name == "native", artifact.report
+    assert imports in artifact.path.read_bytes()
+    x = np.random.default_rng(4).standard_normal(shape).astype(np.float32)
+    want = expected(path, x)
+    for device in ("local-sync", "local-task"):
+        got = np.asarray(artifact.load(device=device).function()(x))
+        assert got.shape == want.shape and np.unique(want).size > 20
+        assert np.abs(got - want).max() <= tolerance * np.ptp(want)
+
+
+def heads(net, x, perm, rank):
+    """Splits rows of three heads, with or without a batch."""
+    shape = [1, ROWS, HEADS, SIZE] if rank == 4 else [ROWS, HEADS, SIZE]
+    split = net.node("Reshape", x, net.constant(np.array(shape)))
+    axes = perm if rank == 4 else [axis - 1 for axis in perm[1:]]
+    return net.node("Transpose", split, perm=axes)
+
+
+def attention(net, how, rank):
+    """Self-attention; how: where the scale is, and how keys are turned."""
+    width = HEADS * SIZE
+    q, k, v = (net.node("MatMul", "x", net.weights(width, width)) for _ in range(3))
+    q, v = heads(net, q, [0, 2, 1, 3], rank), heads(net, v, [0, 2, 1, 3], rank)
+    if how == "turned twice":
+        k = heads(net, k, [0, 2, 1, 3], rank)
+        k = net.node("Transpose", k, perm=[0, 1, 3, 2] if rank == 4 else [0, 2, 1])
+    else:
+        k = heads(net, k, [0, 2, 3, 1], rank)
+    scores = net.node("MatMul", q, k)
+    if how == "divided":
+        scores = net.node("Div", scores, net.constant(np.float32(SIZE**0.5)))
+    elif how == "scaled":
+        scores = net.node("Mul", net.constant(np.float32(SIZE**-0.5)), scores)
+    x = net.node("MatMul", net.node("Softmax", scores, axis=-1), v)
+    x = net.node("Transpose", x, perm=[0, 2, 1, 3] if rank == 4 else [1, 0, 2])
+    x = net.node("Reshape", x, net.constant(np.array([1, ROWS, width])))
+    return net.node("MatMul", x, net.weights(width, 5))
+
+
+@pytest.mark.parametrize("rank", [3, 4])
+@pytest.mark.parametrize("how", ["scaled", "divided", "plain", "turned twice"])
+def test_attention_is_one_call(needs_compiler, tmp_path, how, rank):
+    pytest.importorskip("onnx")
+    net = Net()
+    result = attention(net, how, rank)
+    check(tmp_path, net, [1, ROWS, HEADS * SIZE], result, b"takt_attention_f32", 1e-5)
+
+
+def test_heads_that_are_apart_and_a_result_that_stays_so(needs_compiler, tmp_path):
+    pytest.importorskip("onnx")
+    net = Net()
+    k = net.node("Transpose", net.node("Tanh", "x"), perm=[0, 1, 3, 2])
+    weights = net.node("Softmax", net.node("MatMul", "x", k), axis=3)
+    result = net.node("MatMul", weights, net.node("Sigmoid", "x"))
+    check(tmp_path, net, [2, 3, 9, 16], result, b"takt_attention_f32", 1e-5)
+
+
+@pytest.mark.parametrize("change", ["another reader", "another axis", "wide"])
+def test_what_is_no_attention_stays_as_it_is(tmp_path, change):
+    onnx = pytest.importorskip("onnx")
+    from takt import rewriting
+
+    net = Net()
+    shape = [1, 2, 6, 6] if change != "wide" else [1, 2, 6, 130]
+    scores = net.node("MatMul", "x", net.node("Transpose", "x", perm=[0, 1, 3, 2]))
+    weights = net.node("Softmax", scores, axis=2 if change == "another axis" else 3)
+    result = net.node("MatMul", weights, "x")
+    if change == "another reader":
+        result = net.node("Concat", result, weights, axis=3)
+    path = tmp_path / "net.onnx"
+    net.save(path, shape, result)
+    _, kernels = rewriting.rewrite(onnx.load(path))
+    assert not kernels
+
+
+@pytest.mark.parametrize("has_scale", [False, True])
+def test_attention_of_bytes(needs_compiler, tmp_path, has_scale):
+    pytest.importorskip("onnxruntime")
+    net = QuantizedNet()
+    width = HEADS * SIZE
+    x = net.quantize("x", 0.03, 3)
+    parts = []
+    for perm in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]):
+        part = net.quantize(net.product("Gemm", x, 0.03, (width, width), 0, transB=1), 0.05, 5)
+        part = net.quantize(net.node("Reshape", part, net.constant(np.array([1, ROWS, HEADS, SIZE]))),
+                            0.05, 5)
+        parts.append(net.quantize(net.node("Transpose", part, perm=perm), 0.05, 5))
+    scores = net.quantize(net.node("MatMul", *parts[:2]), 0.6, -3)
+    if has_scale:
+        factor = net.constant(np.float32(SIZE**-0.5))
+        scores = net.quantize(net.node("Mul", scores, factor), 0.22, 4)
+    weights = net.quantize(net.node("Softmax", scores, axis=-1), 1 / 255, -128)
+    x = net.quantize(net.node("MatMul", weights, parts[2]), 0.04, -6)
+    x = net.quantize(net.node("Transpose", x, perm=[0, 2, 1, 3]), 0.04, -6)
+    result = net.quantize(net.node("Reshape", x, net.constant(np.array([ROWS, width]))), 0.04, -6)
+    # At most a step.
+    check(tmp_path, net, [ROWS, width], result, b"takt_attention_i8", 1.01 / 255)
+
+
+@pytest.mark.parametrize("output", [0, 1])
+@pytest.mark.parametrize("has_state", [False, True])
+def test_a_gru_is_one_call(needs_compiler, tmp_path, has_state, output):
+    onnx = pytest.importorskip("onnx")
+    net = Net()
+    steps, batch, inputs, hidden = 5, 2, 12, 32
+    weights = [net.weights(1, 3 * hidden, inputs), net.weights(1, 3 * hidden, hidden),
+               net.weights(1, 6 * hidden)]
+    if has_state:
+        weights += ["", net.weights(1, batch, hidden)]
+    node = onnx.helper.make_node(
+        "GRU", ["x", *weights], ["all", "next"], hidden_size=hidden, linear_before_reset=1)
+    net.nodes.append(node)
+    result = net.node("Tanh", ["all", "next"][output])
+    check(tmp_path, net, [steps, batch, inputs], result, b"takt_gru_f32", 1e-5)
+
+
+def test_other_grus_stay_with_the_compiler(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    from takt import rewriting
+
+    net = Net()
+    net.nodes.append(onnx.helper.make_node(
+        "GRU", ["x", net.weights(1, 48, 4), net.weights(1, 48, 16)], ["all"], hidden_size=16,
+        linear_before_reset=0))
+    path = tmp_path / "net.onnx"
+    net.save(path, [3, 1, 4], net.node("Tanh", "all"))
+    _, kernels = rewriting.rewrite(onnx.load(path))
+    assert not kernels

@@ -1,0 +1,41 @@
+#include "cpu/gru_import.h"
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cpu/buffer_parameter.h"
+#include "kernels/conv2d.h"
+
+namespace takt::cpu {
+namespace {
+
+struct GruParameters {
+  BufferParameter<const float> input, weights, bias, state;
+  BufferParameter<float> output;
+  int32_t steps, batch, hidden;
+  // Of the workgroup, as every function gets them; there is only one.
+  int32_t part, first_row, row_count;
+};
+static_assert(offsetof(GruParameters, steps) == 120);
+
+}  // namespace
+
+int GruImport(void* parameters, void* context, void*) {
+  constexpr int kInvalid = 1;
+  const auto& p = *static_cast<const GruParameters*>(parameters);
+  const kernels::GruShape shape = {p.steps, p.batch, p.hidden};
+  if (kernels::CheckGruShape(shape) != nullptr) return kInvalid;
+  const int64_t states = shape.steps * shape.batch * shape.hidden;
+  if (p.input.size < 3 * states ||
+      p.weights.size < 3 * shape.hidden * shape.hidden ||
+      p.bias.size < shape.hidden || p.state.size < shape.batch * shape.hidden ||
+      p.output.size < states) {
+    return kInvalid;
+  }
+  static_cast<const kernels::ConvKernels*>(context)->gru(
+      shape, {p.input.data(), p.weights.data(), p.bias.data(), p.state.data(),
+              p.output.data()});
+  return 0;
+}
+
+}  // namespace takt::cpu

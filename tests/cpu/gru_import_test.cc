@@ -1,0 +1,90 @@
+// A GRU, called as compiled kernels call it. The numbers are checked in
+// tests/kernels; here it is which parameters are refused.
+#include "cpu/gru_import.h"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "cpu/kernel_imports.h"
+#include "gtest/gtest.h"
+
+namespace takt::cpu {
+namespace {
+
+struct Buffer {
+  const void* base;
+  int64_t offset;
+  int64_t size;
+};
+struct Parameters {
+  Buffer input, weights, bias, state, output;
+  int32_t steps, batch, hidden;
+  int32_t part, first_row, row_count;
+};
+
+class GruImportTest : public testing::Test {
+ protected:
+  GruImportTest() {
+    p_ = {{input_.data(), 1, 192},
+          {weights_.data(), 0, 768},
+          {bias_.data(), 0, 16},
+          {state_.data(), 0, 32},
+          {output_, 1, 64},
+          2,
+          2,
+          16,
+          0,
+          0,
+          2};
+  }
+  int Call(Parameters parameters) {
+    for (float& x : output_) x = 0.f;
+    return import_.function(&parameters, import_.context, nullptr);
+  }
+
+  const ImportFunction import_ =
+      *FindKernelImport("takt_gru_f32", kernels::SelectKernels({}));
+  // Element 0 lies before the buffer.
+  std::vector<float> input_ = std::vector<float>(193, 0.f);
+  std::vector<float> weights_ = std::vector<float>(768, 0.f);
+  std::vector<float> bias_ = std::vector<float>(16, 0.f);
+  std::vector<float> state_ = std::vector<float>(32, 1.f);
+  float output_[66];
+  Parameters p_;
+};
+
+TEST_F(GruImportTest, ComputesAllSteps) {
+  ASSERT_EQ(Call(p_), 0);
+  // Each step halves the state.
+  EXPECT_EQ(output_[0], 0.f);
+  EXPECT_FLOAT_EQ(output_[1], .5f);
+  EXPECT_FLOAT_EQ(output_[32], .5f);
+  EXPECT_FLOAT_EQ(output_[33], .25f);
+  EXPECT_FLOAT_EQ(output_[64], .25f);
+  EXPECT_EQ(output_[65], 0.f);
+}
+
+TEST_F(GruImportTest, RefusesWhatDoesNotFit) {
+  const std::vector<std::function<void(Parameters&)>> faults = {
+      [](Parameters& p) { --p.input.size; },
+      [](Parameters& p) { --p.weights.size; },
+      [](Parameters& p) { --p.bias.size; },
+      [](Parameters& p) { --p.state.size; },
+      [](Parameters& p) { --p.output.size; },
+      [](Parameters& p) { p.steps = 0; },
+      [](Parameters& p) { p.batch = -1; },
+      [](Parameters& p) { p.hidden = 8; },
+      [](Parameters& p) { p.hidden = INT32_MAX; },
+  };
+  for (size_t i = 0; i < faults.size(); ++i) {
+    SCOPED_TRACE(i);
+    Parameters parameters = p_;
+    faults[i](parameters);
+    EXPECT_NE(Call(parameters), 0);
+    for (const float x : output_) EXPECT_EQ(x, 0.f);
+  }
+}
+
+}  // namespace
+}  // namespace takt::cpu

@@ -1,0 +1,105 @@
+// The GRU of every kernel that runs here against the definition in double
+// precision.
+#include "kernels/gru.h"
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/kernels/test_support.h"
+
+namespace takt::kernels {
+namespace {
+
+struct Problem {
+  GruShape s;
+  std::vector<float> input, weights, packed, bias, state;
+
+  Problem(const GruShape& shape, TestRandom& random) : s(shape) {
+    const auto fill = [&](int64_t count) {
+      std::vector<float> numbers(static_cast<size_t>(count));
+      for (float& x : numbers) {
+        x = static_cast<float>(random.Between(-1000, 1000)) * 1e-3f;
+      }
+      return numbers;
+    };
+    input = fill(s.steps * s.batch * 3 * s.hidden);
+    weights = fill(3 * s.hidden * s.hidden);
+    bias = fill(s.hidden);
+    state = fill(s.batch * s.hidden);
+    packed.resize(weights.size());
+    for (int64_t row = 0; row < 3 * s.hidden; ++row) {
+      for (int64_t k = 0; k < s.hidden; ++k) {
+        const int64_t block = row / kConvBlock;
+        packed[static_cast<size_t>((block * s.hidden + k) * kConvBlock +
+                                   row % kConvBlock)] = Weight(row, k);
+      }
+    }
+  }
+  float Weight(int64_t row, int64_t k) const {
+    return weights[static_cast<size_t>(row * s.hidden + k)];
+  }
+  std::vector<double> Expected() const {
+    std::vector<double> result;
+    std::vector<double> h(state.begin(), state.end());
+    const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+    for (int64_t t = 0; t < s.steps; ++t) {
+      std::vector<double> next;
+      for (int64_t b = 0; b < s.batch; ++b) {
+        for (int64_t j = 0; j < s.hidden; ++j) {
+          double gates[3] = {};
+          for (int64_t gate = 0; gate < 3; ++gate) {
+            for (int64_t k = 0; k < s.hidden; ++k) {
+              gates[gate] +=
+                  static_cast<double>(Weight(gate * s.hidden + j, k)) *
+                  h[static_cast<size_t>(b * s.hidden + k)];
+            }
+          }
+          const auto in = [&](int64_t gate) {
+            return static_cast<double>(input[static_cast<size_t>(
+                ((t * s.batch + b) * 3 + gate) * s.hidden + j)]);
+          };
+          const double z = sigmoid(in(0) + gates[0]);
+          const double r = sigmoid(in(1) + gates[1]);
+          const double n = std::tanh(
+              in(2) + r * (gates[2] +
+                           static_cast<double>(bias[static_cast<size_t>(j)])));
+          next.push_back((1 - z) * n +
+                         z * h[static_cast<size_t>(b * s.hidden + j)]);
+        }
+      }
+      h = next;
+      result.insert(result.end(), h.begin(), h.end());
+    }
+    return result;
+  }
+};
+
+TEST(GruTest, EveryKernelComputesTheDefinition) {
+  TestRandom random(3);
+  for (const GruShape& s : {GruShape{1, 1, 16}, GruShape{3, 2, 48},
+                            GruShape{4, 1, 80}, GruShape{2, 3, 128}}) {
+    const Problem p(s, random);
+    const std::vector<double> expected = p.Expected();
+    for (const KernelTable& kernels : RunnableKernels()) {
+      std::vector<float> found(expected.size());
+      kernels.conv->gru(s, {p.input.data(), p.packed.data(), p.bias.data(),
+                            p.state.data(), found.data()});
+      for (size_t i = 0; i < found.size(); ++i) {
+        ASSERT_NEAR(static_cast<double>(found[i]), expected[i], 2e-5) << i;
+      }
+    }
+  }
+}
+
+TEST(GruTest, ChecksSizes) {
+  EXPECT_EQ(CheckGruShape({65536, 65536, 8192}), nullptr);
+  EXPECT_NE(CheckGruShape({0, 1, 16}), nullptr);
+  EXPECT_NE(CheckGruShape({1, 65537, 16}), nullptr);
+  EXPECT_NE(CheckGruShape({1, 1, 24}), nullptr);
+  EXPECT_NE(CheckGruShape({1, 1, 8208}), nullptr);
+}
+
+}  // namespace
+}  // namespace takt::kernels
