@@ -112,12 +112,12 @@ def compile(
             mlir.decode(), reflection, of_function=of_function, names=source.names
         ).encode()
 
-    @functools.lru_cache(maxsize=1)
-    def read_rewritten() -> importers.Rewritten | None:
-        return importers.rewritten(source)
+    @functools.lru_cache(maxsize=2)
+    def read_rewritten(precision: str = "") -> importers.Rewritten | None:
+        return importers.rewritten(source, precision)
 
-    def rewrite() -> bytes | None:
-        found = read_rewritten()
+    def rewrite(precision: str) -> bytes | None:
+        found = read_rewritten(precision)
         return None if found is None else annotate(found.mlir)
 
     names = targets.parse(target)
@@ -129,7 +129,7 @@ def compile(
         _cache_folder(cache),
         timeout,
         has_npu=npu is not None,
-        rewrite=rewrite if npu is None else lambda: None,
+        rewrite=rewrite if npu is None else lambda _: None,
     )
     if tune:
         from . import tuning
@@ -228,7 +228,7 @@ class Job:
     timeout: float
     has_npu: bool = False
     # The program in terms of Takt's kernels; None if it has no use for them.
-    rewrite: Callable[[], bytes | None] = lambda: None
+    rewrite: Callable[[str], bytes | None] = lambda _: None
 
     def compile(self, recipe: recipes.Recipe) -> Artifact:
         """Compiles the model, or uses the cached module."""
@@ -252,7 +252,7 @@ class Job:
         return artifact
 
     def _program(self, recipe: recipes.Recipe) -> bytes:
-        mlir = self.rewrite() if recipe.is_rewritten else self.mlir
+        mlir = self.rewrite(recipe.precision) if recipe.is_rewritten else self.mlir
         if mlir is None:
             raise CompileError(f"recipe {recipe.name}: the program has nothing for Takt's kernels")
         return mlir

@@ -127,7 +127,7 @@ class Rewritten:
     pays: bool
 
 
-def rewritten(source: Source) -> Rewritten | None:
+def rewritten(source: Source, precision: str = "") -> Rewritten | None:
     """None if there is nothing that a kernel could do."""
     if source.network is None:
         return None
@@ -140,7 +140,7 @@ def rewritten(source: Source) -> Rewritten | None:
     try:
         if version < 17:
             network = onnx.version_converter.convert_version(network, 17)
-        network, kernels = rewriting.rewrite(network)
+        network, kernels = rewriting.rewrite(network, precision)
     except (ValueError, RuntimeError) as error:  # What onnx itself cannot convert or infer.
         raise CompileError(f"rewriting for Takt's kernels: {error}") from error
     if not kernels:

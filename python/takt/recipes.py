@@ -15,6 +15,7 @@ class Recipe:
     fallback  the recipe that is tried if this one does not compile.
     is_rewritten
               convolutions and products become calls of Takt's kernels first.
+    precision "bf16": of floats, those calls round what they multiply to bfloat16.
     tiles     by dispatch of one network: the sizes of the tiles that workers
               share out, in each dimension.
     """
@@ -24,6 +25,7 @@ class Recipe:
     what: str
     fallback: str | None = "plain"
     is_rewritten: bool = False
+    precision: str = ""
     tiles: dict[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)
 
     def to_json(self) -> str:
@@ -38,6 +40,7 @@ class Recipe:
             what=str(fields.get("what", "")),
             fallback=fields.get("fallback"),
             is_rewritten=bool(fields.get("is_rewritten", False)),
+            precision=str(fields.get("precision", "")),
             tiles={
                 str(name): tuple(int(size) for size in sizes)
                 for name, sizes in fields.get("tiles", {}).items()
@@ -76,6 +79,14 @@ RECIPES: dict[str, Recipe] = {
             "convolutions, products and pools by Takt's own kernels",
             fallback="channels_last",
             is_rewritten=True,
+        ),
+        Recipe(
+            "native_bf16",
+            _TILED,
+            "as native, products of floats in the precision of bfloat16",
+            fallback=None,
+            is_rewritten=True,
+            precision="bf16",
         ),
         Recipe(
             "channels_last",

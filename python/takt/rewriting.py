@@ -30,6 +30,9 @@ _MACS_MIN = 1e6
 # In the order of the kernels' numbers.
 ACTIVATIONS = ("none", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "tanh", "gelu")
 _TAPS_MAX = 128
+# With fewer input channels, half of the pairs would be empty.
+_BF16_CHANNELS_MIN = 8
+_BF16_PAIRS_MAX = 1 << 14
 _CHANNELS_MAX = 16384
 _TO_LAST = [0, 2, 3, 1]
 _TO_FIRST = [0, 3, 1, 2]
@@ -63,15 +66,17 @@ class Kernel:
 AnyKernel = Union[Kernel, quantized.QuantizedKernel, tiled_calls.TiledCall]
 
 
-def rewrite(model: Any) -> tuple[Any, list[AnyKernel]]:
+def rewrite(model: Any, precision: str = "") -> tuple[Any, list[AnyKernel]]:
     """The network in terms of kernels, and those kernels.
 
     model    an onnx.ModelProto of opset 13 or later; not changed.
+    precision
+             "bf16": products of floats round what they multiply to bfloat16.
     returns  the new model, in which node i of domain "takt" has the attribute
              `kernel`, an index of the list. The list is empty if there is
              nothing that a kernel could do; then the model is the old one.
     """
-    rewriter = _Rewriter(model)
+    rewriter = _Rewriter(model, precision)
     if not rewriter.run():
         return model, []
     return rewriter.result(), rewriter.kernels
@@ -101,10 +106,11 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
 
 class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
                 recurrent.RecurrentRewriter):
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, precision: str) -> None:
         import onnx
 
         self.onnx = onnx
+        self.is_bf16 = precision == "bf16"
         self.model = onnx.shape_inference.infer_shapes(model, data_prop=True)
         graph = self.model.graph
         self.constants: dict[str, np.ndarray] = {
@@ -338,15 +344,27 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
         output, residual, end = self.fold_end(output)
         n, (oc, oh, ow) = in_shape[0], out_shape[1:]
         inputs = [self.to_last(node.input[0])]
-        inputs += [self.constant(a) for a in pack(weights, bias, groups, is_depthwise)]
+        function, packed = self.packed(weights, bias, groups, is_depthwise, geometry[5])
+        inputs += packed
         if residual is not None:
             inputs.append(self.to_last(residual))
-        kernel = make_kernel(
-            "takt_depthwise2d_f32" if is_depthwise else "takt_conv2d_f32", shape,
-            **end)
+        kernel = make_kernel(function, shape, **end)
         twin = self.kernel(kernel, inputs, self.fresh("conv"), (n, oh, ow, oc))
         self.set_last(output, twin)
         return True
+
+    def packed(self, weights: np.ndarray, bias: np.ndarray, groups: int, is_depthwise: bool,
+               dilation: int = 1) -> tuple[str, list[str]]:
+        """The function for such weights, and the constants that it takes."""
+        function = "takt_depthwise2d_f32" if is_depthwise else "takt_conv2d_f32"
+        packed, packed_bias = pack(weights, bias, groups, is_depthwise)
+        if self.is_bf16 and not is_depthwise:
+            joined = join_rows(weights, groups, dilation)
+            ins, height, width = joined.shape[1:]
+            if ins >= _BF16_CHANNELS_MIN and -(-ins // 2) * height * width <= _BF16_PAIRS_MAX:
+                function = "takt_conv2d_bf16"
+                packed = pack_pairs(pack(joined, bias, groups, False)[0])
+        return function, [self.constant(packed), self.constant(packed_bias)]
 
     def as_patches(self, node: Any, weights: np.ndarray, bias: np.ndarray,
                    in_shape: tuple[int, ...], out_shape: tuple[int, ...]) -> bool:
@@ -369,8 +387,8 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
             self.fresh("patches"), (1, oh, ow, c * kh * kw))
         flat = weights.reshape(oc, -1, 1, 1)
         shape = (1, oh, ow, c * kh * kw, oh, ow, oc, 1, 1, 1, 1, 1, 1, 0, 0, 1)
-        inputs = [rows, *(self.constant(a) for a in pack(flat, bias, 1, False))]
-        twin = self.kernel(make_kernel("takt_conv2d_f32", shape), inputs, self.fresh("conv"),
+        function, packed = self.packed(flat, bias, 1, False)
+        twin = self.kernel(make_kernel(function, shape), [rows, *packed], self.fresh("conv"),
                            (1, oh, ow, oc))
         self.set_last(node.output[0], twin)
         return True
@@ -577,10 +595,11 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
         rows = math.prod(in_shape[:-1])
         output, residual, end = self.fold_end(output)
         shape = (1, 1, rows, inner, 1, rows, outer, 1, 1, 1, 1, 1, 1, 0, 0, 1)
-        inputs = [left, *(self.constant(a) for a in pack(weights.T[:, :, None, None], bias, 1, False))]
+        function, packed = self.packed(weights.T[:, :, None, None], bias, 1, False)
+        inputs = [left, *packed]
         if residual is not None:
             inputs.append(self.to_first(residual))
-        kernel = make_kernel("takt_conv2d_f32", shape, **end)
+        kernel = make_kernel(function, shape, **end)
         self.kernel(kernel, inputs, output, (*in_shape[:-1], outer))
         return True
 
@@ -806,6 +825,27 @@ def pack(weights: np.ndarray, bias: np.ndarray, groups: int, is_depthwise: bool
     padded_bias = np.zeros((groups, blocks * BLOCK), np.float32)
     padded_bias[:, :each] = bias.reshape(groups, each)
     return np.ascontiguousarray(packed), padded_bias
+
+
+def join_rows(weights: np.ndarray, groups: int, dilation: int) -> np.ndarray:
+    """The taps of a row as channels of one tap, where the kernel reads them so
+    (ConvShape::HasJoinedRows() of src/kernels/conv2d.h)."""
+    outs, ins, height, width = weights.shape
+    if groups != 1 or dilation != 1 or height > 16 or width * ins > 64:
+        return weights
+    return weights.transpose(0, 3, 1, 2).reshape(outs, width * ins, height, 1)
+
+
+def pack_pairs(packed: np.ndarray) -> np.ndarray:
+    """Packed weights as bfloat16: the numbers of two input channels in the place of
+    one, as the halves of a float."""
+    *outer, ins, block = packed.shape
+    even = np.zeros((*outer, ins + ins % 2, block), np.float32)
+    even[..., :ins, :] = packed
+    bits = even.view(np.uint32)
+    rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16  # Half to even.
+    pairs = rounded.reshape(*outer, -1, 2, block)
+    return np.ascontiguousarray(pairs[..., 0, :] | pairs[..., 1, :] << 16).view(np.float32)
 
 
 def make_kernel(function: str, shape: tuple[int, ...], **options: Any) -> Kernel:

@@ -176,7 +176,8 @@ def tune(
     tuner = _Tuner(job, machine, seconds, limit, progress)
     tuner.measure_plain()
     candidates = [recipes.choose(is_quantized)]
-    candidates += [r for r in recipes.RECIPES.values() if r not in candidates]
+    # Results keep their precision.
+    candidates += [r for r in recipes.RECIPES.values() if r not in candidates and not r.precision]
     for recipe in candidates:
         if recipe.name != "plain" and (recipe.name != "integer" or is_quantized):
             tuner.attempt(recipe)

@@ -147,6 +147,37 @@ def test_float_networks_agree(needs_compiler, tmp_path, build, device):
     assert np.abs(got - want).max() < 1e-3 * np.ptp(want)
 
 
+@pytest.mark.parametrize("build", [residual_block, joined], ids=lambda build: build.__name__)
+def test_bfloat16_is_asked_for(needs_compiler, tmp_path, build):
+    pytest.importorskip("onnx")
+    net = Net()
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 3, 32, 28], build(net))
+    artifact = takt.compile(path, cache=tmp_path, recipe="native_bf16")
+    assert artifact.recipe.name == "native_bf16", artifact.report
+    assert b"takt_conv2d_bf16" in artifact.path.read_bytes()
+    assert b"takt_conv2d_bf16" not in takt.compile(path, cache=tmp_path).path.read_bytes()
+    x = np.random.default_rng(4).standard_normal((1, 3, 32, 28)).astype(np.float32)
+    want = expected(path, x)
+    got = artifact.load(device="local-sync").function()(x)
+    # Eight bits of each number.
+    assert 0 < np.abs(got - want).max() < 0.02 * np.ptp(want)
+
+
+def test_weights_are_packed_in_pairs_of_bfloat16():
+    from takt.rewriting import join_rows, pack_pairs
+
+    packed = np.full((1, 1, 1, 1, 3, 16), 1.0, np.float32)
+    packed[..., 1, :] = -2.0
+    bits = pack_pairs(packed).view(np.uint32)
+    assert bits.shape == (1, 1, 1, 1, 2, 16)
+    assert (bits[..., 0, :] == 0xC0003F80).all() and (bits[..., 1, :] == 0x3F80).all()
+    weights = np.arange(2 * 3 * 2 * 5).reshape(2, 3, 2, 5)
+    rows = join_rows(weights, 1, 1)
+    assert rows.shape == (2, 15, 2, 1) and rows[1, 7, 1, 0] == weights[1, 1, 1, 2]
+    assert join_rows(weights, 1, 2) is weights
+
+
 class QuantizedNet(Net):
     """Writes a network with what a quantizer puts around its operators (QDQ)."""
 

@@ -102,15 +102,29 @@ int64_t BlocksOf(int64_t channels) {
   return (channels + kernels::kConvBlock - 1) / kernels::kConvBlock;
 }
 
-int Conv2d(void* parameters, void* context, void*) {
-  const auto& p = *static_cast<const ConvParameters*>(parameters);
-  const auto& table = *static_cast<const ConvKernels*>(context);
+int RunConv2d(const ConvParameters& p, kernels::ConvKernel kernel) {
   if (kernels::CheckConvShape(p.shape) != nullptr ||
       p.shape.in_c / p.shape.groups > kernels::kConvChannelsMax ||
       p.shape.kernel_h * p.shape.kernel_w > kernels::kConvTapsMax) {
     return kInvalid;
   }
-  return RunConvolution(p, table.conv2d, p.shape.block_count());
+  return RunConvolution(p, kernel, p.shape.block_count());
+}
+
+int Conv2d(void* parameters, void* context, void*) {
+  return RunConv2d(*static_cast<const ConvParameters*>(parameters),
+                   static_cast<const ConvKernels*>(context)->conv2d);
+}
+
+int Conv2dBf16(void* parameters, void* context, void*) {
+  const auto& p = *static_cast<const ConvParameters*>(parameters);
+  if (kernels::CheckConvShape(p.shape) != nullptr ||
+      (p.shape.in_c / p.shape.groups + 1) / 2 >
+          kernels::kConvBf16PairsMax / p.shape.kernel_h / p.shape.kernel_w) {
+    return kInvalid;
+  }
+  return RunConv2d(
+      p, static_cast<const kernels::ConvBf16Kernels*>(context)->conv2d);
 }
 
 int Depthwise2d(void* parameters, void* context, void*) {
@@ -265,6 +279,7 @@ constexpr Entry kI8Entries[] = {
     {"takt_depthwise2d_i8", &Depthwise2dI8},
     {"takt_attention_i8", &AttentionI8Import},
 };
+constexpr absl::string_view kConv2dBf16Name = "takt_conv2d_bf16";
 constexpr absl::string_view kMapI8Name = "takt_map_i8";
 
 }  // namespace
@@ -281,6 +296,10 @@ absl::optional<ImportFunction> FindKernelImport(
     if (entry.name != name) continue;
     return ImportFunction{entry.function,
                           const_cast<kernels::ConvI8Kernels*>(kernels.conv_i8)};
+  }
+  if (name == kConv2dBf16Name) {
+    return ImportFunction{
+        &Conv2dBf16, const_cast<kernels::ConvBf16Kernels*>(kernels.conv_bf16)};
   }
   if (name == kMapI8Name) {
     return ImportFunction{&MapI8,

@@ -12,6 +12,11 @@
 //
 //   Conv2d     [groups][blocks of a group][kernel_h][kernel_w]
 //              [input channels of a group][kConvBlock]
+//   the same in bfloat16
+//              [groups][blocks of a group][kernel_h][kernel_w]
+//              [pairs of input channels, rounded up][kConvBlock][2]
+//              or, with joined rows (HasJoinedRows()), [blocks][kernel_h]
+//              [pairs of kernel_w * input channels, rounded up][kConvBlock][2]
 //   Depthwise  [blocks][kernel_h][kernel_w][kConvBlock]
 //   bias       [groups][blocks of a group][kConvBlock]
 //
@@ -35,6 +40,10 @@ inline constexpr int64_t kConvChannelsMax = 16384;
 // The most taps (kernel_h * kernel_w) of a convolution that is not depthwise.
 inline constexpr int64_t kConvTapsMax = 128;
 
+// The most elements of a joined row, and how many of them there may be.
+inline constexpr int64_t kConvJoinedMax = 64;
+inline constexpr int64_t kConvJoinedRowsMax = 16;
+
 struct ConvShape {
   int64_t batch, in_h, in_w, in_c;
   int64_t out_h, out_w, out_c;
@@ -49,6 +58,12 @@ struct ConvShape {
     return (out_c / groups + kConvBlock - 1) / kConvBlock;
   }
   int64_t block_count() const { return groups * blocks_per_group(); }
+  // Whether the channels of the taps of a row are read as those of one tap:
+  // they are consecutive in memory, and few.
+  bool HasJoinedRows() const {
+    return groups == 1 && dilation_w == 1 && kernel_h <= kConvJoinedRowsMax &&
+           kernel_w * in_c <= kConvJoinedMax;
+  }
 };
 
 // NULL, or what is wrong with a shape. Sizes that a tensor cannot have are
@@ -95,7 +110,17 @@ struct ConvKernels {
   GruKernel gru;
 };
 extern const ConvKernels kConvPortable;
+
+// The convolution whose weights are bfloat16 (the upper half of a float; two
+// of them in place of one). It rounds inputs to the same precision, half to
+// even; sums and all that follows them are floats.
+inline constexpr int64_t kConvBf16PairsMax = 1 << 14;  // Of a pixel's window.
+struct ConvBf16Kernels {
+  ConvKernel conv2d;
+};
+extern const ConvBf16Kernels kConvBf16Portable;
 #if defined(__x86_64__)
+extern const ConvBf16Kernels kConvBf16Avx512;
 extern const ConvKernels kConvAvx2;
 extern const ConvKernels kConvAvx512;
 #endif

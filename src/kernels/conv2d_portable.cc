@@ -13,6 +13,7 @@
 #endif
 #define TAKT_CONV_VECTOR_BYTES 16
 #define TAKT_CONV_BLOCKS 1
+#define TAKT_CONV_BF16 1
 
 namespace takt::kernels {
 namespace {
@@ -28,13 +29,40 @@ inline void StorePart(AlignedVector vector, int64_t count, float* to) {
   for (int64_t i = 0; i < count; ++i) to[i] = vector[i];
 }
 
+typedef int32_t AlignedInts
+    __attribute__((vector_size(TAKT_CONV_VECTOR_BYTES)));
+inline void RoundRun(const float* from, int64_t count, uint16_t* to) {
+  for (int64_t i = 0; i < count; ++i) {
+    uint32_t bits;
+    __builtin_memcpy(&bits, from + i, sizeof(bits));
+    bits += 0x7fff + ((bits >> 16) & 1);  // Half to even.
+    to[i] = static_cast<uint16_t>(bits >> 16);
+  }
+}
+inline float FloatOf(uint32_t bits) {
+  float number;
+  __builtin_memcpy(&number, &bits, sizeof(number));
+  return number;
+}
+inline void AddPairProducts(AlignedVector& sum, int32_t pair,
+                            AlignedVector weights) {
+  constexpr uint32_t kUpper = 0xffff0000;
+  const auto word = static_cast<uint32_t>(pair);
+  const auto bits = (AlignedInts)weights;
+  sum += FloatOf(word << 16) * (AlignedVector)(bits << 16);
+  sum += FloatOf(word & kUpper) *
+         (AlignedVector)(bits & static_cast<int32_t>(kUpper));
+}
+
 #include "kernels/conv2d_impl.inc"
 
 }  // namespace
 
 const ConvKernels kConvPortable = {
-    &Conv2d,    &Depthwise, &Pool<PoolKind::kMax>, &Pool<PoolKind::kMean>,
-    &Attention, &Gru};
+    &Conv2d<false>,         &Depthwise, &Pool<PoolKind::kMax>,
+    &Pool<PoolKind::kMean>, &Attention, &Gru};
+
+const ConvBf16Kernels kConvBf16Portable = {&Conv2d<true>};
 
 const char* CheckConvShape(const ConvShape& s) {
   constexpr int64_t kSizeMax = 1 << 16;               // Of a dimension.

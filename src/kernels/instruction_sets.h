@@ -10,6 +10,7 @@ struct InstructionSets {
   bool avx_vnni = false;     // Beside these.
   bool avx512_vnni = false;  // AVX-512 F, BW, VL and VNNI, beside these.
   bool avx512_vbmi = false;  // Beside these.
+  bool avx512_bf16 = false;  // Beside avx512_vnni.
   bool neon_dotprod = false;
   bool neon_i8mm = false;  // Beside these.
   bool riscv_v = false;

@@ -16,6 +16,7 @@ struct KernelTable {
   const ElementwiseKernels* elementwise = nullptr;
   const Mmt4dKernels* mmt4d = nullptr;
   const ConvKernels* conv = nullptr;
+  const ConvBf16Kernels* conv_bf16 = nullptr;
   const ConvI8Kernels* conv_i8 = nullptr;
   const MapI8Kernels* map_i8 = nullptr;
 

@@ -4,6 +4,7 @@ namespace takt::kernels {
 
 void SelectConvKernels(const InstructionSets& sets, KernelTable* table) {
   table->conv = &kConvPortable;
+  table->conv_bf16 = &kConvBf16Portable;
   table->conv_i8 = &kConvI8Portable;
   table->map_i8 = &kMapI8Portable;
 #if defined(__x86_64__)

@@ -126,8 +126,9 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ConvI8ImportTest, testing::Bool());
 TEST(KernelImportsTest, KnowsNoOtherNames) {
   EXPECT_FALSE(
       FindKernelImport("takt_conv2d", kernels::SelectKernels({})).has_value());
-  EXPECT_TRUE(FindKernelImport("takt_conv2d_f32", kernels::SelectKernels({}))
-                  .has_value());
+  for (const char* name : {"takt_conv2d_f32", "takt_conv2d_bf16"}) {
+    EXPECT_TRUE(FindKernelImport(name, kernels::SelectKernels({})).has_value());
+  }
 }
 
 TEST(MapI8ImportTest, AppliesTheTableToItsTile) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -125,6 +126,32 @@ struct Problem {
     }
     return packed;
   }
+  // The same in bfloat16: pairs of channels in place of one. Small whole
+  // numbers lose nothing.
+  std::vector<float> PackedPairs() const {
+    const std::vector<float> packed = PackedWeights(false);
+    const int64_t ins =
+        s.in_c / s.groups * (s.HasJoinedRows() ? s.kernel_w : 1);
+    std::vector<float> pairs;
+    for (size_t first = 0; first < packed.size();
+         first += static_cast<size_t>(ins) * kConvBlock) {
+      for (int64_t i = 0; i < ins; i += 2) {
+        for (int64_t lane = 0; lane < kConvBlock; ++lane) {
+          const float* const at = packed.data() + first +
+                                  static_cast<size_t>(i * kConvBlock + lane);
+          uint32_t first_bits, second_bits = 0;
+          std::memcpy(&first_bits, at, sizeof(first_bits));
+          if (i + 1 < ins)
+            std::memcpy(&second_bits, at + kConvBlock, sizeof(second_bits));
+          const uint32_t both = first_bits >> 16 | (second_bits & 0xffff0000u);
+          float pair;
+          std::memcpy(&pair, &both, sizeof(pair));
+          pairs.push_back(pair);
+        }
+      }
+    }
+    return pairs;
+  }
   std::vector<float> PackedBias(bool is_depthwise) const {
     const int64_t groups = is_depthwise ? 1 : s.groups;
     const int64_t outs = s.out_c / groups;
@@ -150,13 +177,17 @@ void ForEachTile(int64_t pixels, int64_t blocks, TestRandom& random, F f) {
   }
 }
 
-void CheckConvolution(const KernelTable& table, bool is_depthwise,
-                      TestRandom& random) {
+enum class Kind { kPlain, kDepthwise, kBf16 };
+
+void CheckConvolution(const KernelTable& table, Kind kind, TestRandom& random) {
+  const bool is_depthwise = kind == Kind::kDepthwise;
   const Problem problem(RandomShape(random, is_depthwise), random);
   const ConvShape& s = problem.s;
   ASSERT_EQ(CheckConvShape(s), nullptr);
   const bool has_residual = random.Between(0, 1) != 0;
-  const std::vector<float> weights = problem.PackedWeights(is_depthwise);
+  const std::vector<float> weights = kind == Kind::kBf16
+                                         ? problem.PackedPairs()
+                                         : problem.PackedWeights(is_depthwise);
   const std::vector<float> bias = problem.PackedBias(is_depthwise);
   std::vector<float> out(problem.residual.size(), kUntouched);
   const ConvOperands operands = {
@@ -164,8 +195,9 @@ void CheckConvolution(const KernelTable& table, bool is_depthwise,
       bias.data(),          has_residual ? problem.residual.data() : nullptr,
       out.data(),           problem.low,
       problem.high};
-  const ConvKernel kernel =
-      is_depthwise ? table.conv->depthwise : table.conv->conv2d;
+  const ConvKernel kernel = kind == Kind::kBf16 ? table.conv_bf16->conv2d
+                            : is_depthwise      ? table.conv->depthwise
+                                                : table.conv->conv2d;
   const int64_t blocks =
       is_depthwise ? (s.out_c + kConvBlock - 1) / kConvBlock : s.block_count();
   ForEachTile(s.pixel_count(), blocks, random,
@@ -179,14 +211,41 @@ void CheckConvolution(const KernelTable& table, bool is_depthwise,
 TEST(Conv2dTest, EqualsPlainLoops) {
   for (const KernelTable& table : RunnableKernels()) {
     TestRandom random(1);
-    for (int i = 0; i < 80; ++i) CheckConvolution(table, false, random);
+    for (int i = 0; i < 80; ++i) CheckConvolution(table, Kind::kPlain, random);
   }
 }
 
 TEST(Conv2dTest, DepthwiseEqualsPlainLoops) {
   for (const KernelTable& table : RunnableKernels()) {
     TestRandom random(2);
-    for (int i = 0; i < 80; ++i) CheckConvolution(table, true, random);
+    for (int i = 0; i < 80; ++i)
+      CheckConvolution(table, Kind::kDepthwise, random);
+  }
+}
+
+TEST(Conv2dTest, OfBfloat16EqualsPlainLoops) {
+  for (const KernelTable& table : RunnableKernels()) {
+    TestRandom random(4);
+    for (int i = 0; i < 80; ++i) CheckConvolution(table, Kind::kBf16, random);
+  }
+}
+
+TEST(Conv2dTest, OfBfloat16RoundsInputsHalfToEven) {
+  const ConvShape s = {1, 1, 3, 1, 1, 3, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1};
+  const float input[] = {1.f + 0x1p-8f, 1.f + 0x3p-8f, -1.f - 0x5p-9f};
+  float weights[kConvBlock] = {};
+  const uint32_t one = 0x3f80;  // In the lower half; none above it.
+  std::memcpy(weights, &one, sizeof(one));
+  const float bias[kConvBlock] = {};
+  for (const KernelTable& table : RunnableKernels()) {
+    float out[3] = {};
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    table.conv_bf16->conv2d(
+        s, {input, weights, bias, nullptr, out, -kInfinity, kInfinity},
+        {0, 3, 0, 1});
+    EXPECT_EQ(out[0], 1.f);
+    EXPECT_EQ(out[1], 1.f + 0x1p-6f);
+    EXPECT_EQ(out[2], -1.f - 0x1p-7f);
   }
 }
 

@@ -38,6 +38,7 @@ TEST(KernelTableTest, TakesWiderVectorsWhereTheyAre) {
             &kMapI8Avx512Vbmi);
   // Not without what the rest of them needs.
   EXPECT_EQ(SelectKernels({.avx512_vbmi = true}).map_i8, &kMapI8Portable);
+  EXPECT_EQ(SelectKernels({.avx512_bf16 = true}).conv_bf16, &kConvBf16Portable);
   EXPECT_EQ(SelectKernels({.avx512_vnni = true}).mmt4d, &kMmt4dPortable);
 }
 #elif defined(__aarch64__)

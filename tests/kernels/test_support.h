@@ -24,8 +24,11 @@ inline std::vector<KernelTable> RunnableKernels() {
     if (__builtin_cpu_supports("avx512vnni") &&
         __builtin_cpu_supports("avx512vl")) {
       const bool has_vbmi = __builtin_cpu_supports("avx512vbmi");
-      tables.push_back(SelectKernels(
-          {.avx2_fma = true, .avx512_vnni = true, .avx512_vbmi = has_vbmi}));
+      const bool has_bf16 = __builtin_cpu_supports("avx512bf16");
+      tables.push_back(SelectKernels({.avx2_fma = true,
+                                      .avx512_vnni = true,
+                                      .avx512_vbmi = has_vbmi,
+                                      .avx512_bf16 = has_bf16}));
     }
   }
 #elif defined(__aarch64__)
