@@ -14,6 +14,8 @@ from typing import Any, Iterator
 
 import numpy as np
 
+from . import tiled_calls
+
 BLOCK = 16
 # int8 sums are in fours of input channels.
 _FOUR = 4
@@ -31,6 +33,8 @@ _POINTWISE = {
 }
 # Some 20 us of a fast core.
 _TILE_BYTES = 32 << 10
+# As in src/kernels/rows_i8.h.
+_NORM_SIZE_MAX = 1 << 16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -311,6 +315,72 @@ class QuantizedRewriter:
         self.shapes[name] = shape
         self.element_types[name] = element
         self.dynamic.add(name)
+
+    def end_in_bytes(self, name: str) -> tuple[Any, Scale] | None:
+        """The QuantizeLinear that alone reads `name`, and its scale."""
+        user = self.only_consumer(name)
+        if user is None or user.op_type != "QuantizeLinear":
+            return None
+        scale = self.quantization.scale_of(user, self.constants)
+        return None if scale is None else (user, scale)
+
+    def quantized_add(self, node: Any) -> bool:
+        """The sum of two tensors of bytes, as bytes."""
+        tensors = self.quantization.tensors
+        shape, end = self.shape(node.output[0]), self.end_in_bytes(node.output[0])
+        if (end is None or shape is None or any(name not in tensors for name in node.input)
+                or any(self.shape(name) != shape for name in node.input)
+                or not any(name in self.dynamic for name in node.input)):
+            return False
+        user, out = end
+        (left, left_scale), (right, right_scale) = (tensors[name] for name in node.input)
+        count = math.prod(shape)
+        if not 0 < count < 2**31:
+            return False
+        call = tiled_calls.TiledCall(
+            "takt_add_i8", ("i8",) * 3,
+            (count, left_scale.zero_point, right_scale.zero_point, out.zero_point),
+            (left_scale.scale, right_scale.scale, out.scale), 1, count, min(count, _TILE_BYTES), 0)
+        element = self.onnx.TensorProto.INT8
+        self.done.add(id(user))
+        if left in self.last or right in self.last:
+            n, c, h, w = shape
+            twin = self.kernel(call, [self.to_last(left), self.to_last(right)], self.fresh("sum"),
+                               (n, h, w, c), element)
+            self.set_last(user.output[0], twin)
+        else:
+            self.kernel(call, [self.to_first(left), self.to_first(right)], user.output[0], shape,
+                        element)
+        return True
+
+    def on_layernormalization(self, node: Any) -> bool:
+        """Of bytes, to bytes."""
+        found = self.quantization.tensors.get(node.input[0])
+        shape, end = self.shape(node.input[0]), self.end_in_bytes(node.output[0])
+        attributes = self.attributes(node)
+        if (found is None or end is None or shape is None or len(node.output) > 1
+                or node.input[0] not in self.dynamic
+                or attributes.get("axis", -1) not in (-1, len(shape) - 1)):
+            return False
+        size, rows = shape[-1], math.prod(shape[:-1])
+        gamma = self.constants.get(node.input[1])
+        beta = np.zeros(size, np.float32)
+        if len(node.input) > 2 and node.input[2]:
+            beta = self.constants.get(node.input[2])
+        if (gamma is None or beta is None or gamma.shape != (size,) or beta.shape != (size,)
+                or gamma.dtype != np.float32 or not 0 < size <= _NORM_SIZE_MAX
+                or not 0 < rows * size < 2**31):
+            return False
+        user, out = end
+        source, scale = found
+        call = tiled_calls.TiledCall(
+            "takt_layer_norm_i8", ("i8", "f32", "f32", "i8"), (rows, size, out.zero_point),
+            (scale.scale, float(attributes.get("epsilon", 1e-5)), out.scale),
+            1, rows, max(1, _TILE_BYTES // size), 0)
+        self.done.add(id(user))
+        self.kernel(call, [self.to_first(source), self.constant(gamma), self.constant(beta)],
+                    user.output[0], shape, self.onnx.TensorProto.INT8)
+        return True
 
     def on_quantizelinear(self, node: Any) -> bool:
         return self.on_scaled(node)

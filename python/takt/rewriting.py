@@ -654,6 +654,8 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
         return self.copy_last(node, [self.last[node.input[0]], *node.input[1:]])
 
     def on_binary(self, node: Any) -> bool:
+        if node.op_type == "Add" and self.quantized_add(node):
+            return True
         shape = self.shape(node.output[0])
         if shape is None or len(shape) != 4 or not any(name in self.last for name in node.input):
             return False

@@ -230,6 +230,7 @@ def test_quantized_networks_agree(needs_compiler, tmp_path, device):
     assert artifact.recipe.name == "native", artifact.report
     module = artifact.path.read_bytes()
     assert b"takt_conv2d_i8" in module and b"takt_depthwise2d_i8" in module
+    assert b"takt_add_i8" in module
     x = np.random.default_rng(4).standard_normal((1, 3, 32, 28)).astype(np.float32)
     want = expected(path, x)
     got = np.asarray(artifact.load(device=device).function()(x))

@@ -112,6 +112,18 @@ def test_attention_of_bytes(needs_compiler, tmp_path, has_scale):
     check(tmp_path, net, [ROWS, width], result, b"takt_attention_i8", 1.01 / 255)
 
 
+def test_layer_norms_and_sums_of_bytes(needs_compiler, tmp_path):
+    pytest.importorskip("onnxruntime")
+    net = QuantizedNet()
+    x = net.quantize("x", 0.03, 3)
+    y = net.quantize(net.product("Gemm", x, 0.03, (37, 24), 0, transB=1), 0.05, 5)
+    z = net.quantize(net.product("Gemm", x, 0.03, (37, 24), 0, transB=1), 0.06, -4)
+    x = net.quantize(net.node("Add", y, z), 0.08, 1)
+    x = net.node("LayerNormalization", x, net.weights(37), net.weights(37), axis=-1)
+    result = net.quantize(net.node("Add", net.quantize(x, 0.03, 2), y), 0.05, -1)
+    check(tmp_path, net, [21, 24], result, b"takt_layer_norm_i8", 1.01 / 255)
+
+
 @pytest.mark.parametrize("output", [0, 1])
 @pytest.mark.parametrize("has_state", [False, True])
 def test_a_gru_is_one_call(needs_compiler, tmp_path, has_state, output):

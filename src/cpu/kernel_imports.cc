@@ -7,6 +7,7 @@
 #include "cpu/attention_imports.h"
 #include "cpu/buffer_parameter.h"
 #include "cpu/gru_import.h"
+#include "cpu/rows_imports.h"
 #include "kernels/conv2d.h"
 #include "kernels/conv2d_i8.h"
 #include "kernels/map_i8.h"
@@ -278,6 +279,8 @@ constexpr Entry kI8Entries[] = {
     {"takt_conv2d_i8", &Conv2dI8},
     {"takt_depthwise2d_i8", &Depthwise2dI8},
     {"takt_attention_i8", &AttentionI8Import},
+    {"takt_add_i8", &AddI8Import},
+    {"takt_layer_norm_i8", &LayerNormI8Import},
 };
 constexpr absl::string_view kConv2dBf16Name = "takt_conv2d_bf16";
 constexpr absl::string_view kMapI8Name = "takt_map_i8";

@@ -20,6 +20,7 @@
 
 #include "kernels/attention_i8.h"
 #include "kernels/conv2d.h"
+#include "kernels/rows_i8.h"
 
 namespace takt::kernels {
 
@@ -48,6 +49,8 @@ struct ConvI8Kernels {
   ConvI8Kernel conv2d;
   ConvI8Kernel depthwise;  // groups, in_c and out_c are equal.
   AttentionI8Kernel attention;
+  AddI8Kernel add;
+  LayerNormI8Kernel layer_norm;
 };
 extern const ConvI8Kernels kConvI8Portable;
 #if defined(__x86_64__)

@@ -6,6 +6,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/target.h"
@@ -72,7 +73,8 @@ inline void Finish(const Sum& sum, const ConvI8Operands& o, int64_t at,
 
 }  // namespace
 
-const ConvI8Kernels kConvI8Avx512Vnni = {&Conv2dI8, &DepthwiseI8, &AttentionI8};
+const ConvI8Kernels kConvI8Avx512Vnni = {&Conv2dI8, &DepthwiseI8, &AttentionI8,
+                                         &AddI8, &LayerNormI8};
 
 }  // namespace takt::kernels
 

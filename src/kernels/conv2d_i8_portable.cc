@@ -1,5 +1,6 @@
 // The convolutions of bytes in plain C++.
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/conv2d_i8.h"
@@ -59,6 +60,7 @@ inline void Finish(const Sum& sum, const ConvI8Operands& o, int64_t at,
 
 }  // namespace
 
-const ConvI8Kernels kConvI8Portable = {&Conv2dI8, &DepthwiseI8, &AttentionI8};
+const ConvI8Kernels kConvI8Portable = {&Conv2dI8, &DepthwiseI8, &AttentionI8,
+                                       &AddI8, &LayerNormI8};
 
 }  // namespace takt::kernels

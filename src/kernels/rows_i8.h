@@ -1,0 +1,48 @@
+// What quantized networks compute between products, on bytes: sums of two
+// tensors, and layer normalization. byte(x) + zero is round-half-even(x) +
+// zero, kept between -128 and 127. Each operation is rounded to a float as
+// written, so all kernels give the same bytes.
+#ifndef TAKT_KERNELS_ROWS_I8_H_
+#define TAKT_KERNELS_ROWS_I8_H_
+
+#include <cstdint>
+
+namespace takt::kernels {
+
+// output[i] = byte(((left[i] - left_zero) * left_scale +
+//                   (right[i] - right_zero) * right_scale) / output_scale)
+//             + output_zero
+struct AddI8Operands {
+  const int8_t* left;
+  const int8_t* right;
+  int8_t* output;
+  int32_t left_zero, right_zero, output_zero;  // Bytes.
+  float left_scale, right_scale, output_scale;
+};
+// Elements from `begin` to `end`.
+using AddI8Kernel = void (*)(const AddI8Operands& operands, int64_t begin,
+                             int64_t end);
+
+inline constexpr int64_t kLayerNormSizeMax = 1 << 16;
+
+// For each row, with the mean and the variance of its bytes:
+//
+//   factor    = input_scale / sqrt(input_scale^2 * variance + epsilon)
+//   output[i] = byte(((input[i] - mean) * factor * gamma[i] + beta[i]) /
+//                    output_scale) + output_zero
+struct LayerNormI8Operands {
+  const int8_t* input;  // [rows][size]
+  const float* gamma;   // [size]
+  const float* beta;    // [size]
+  int8_t* output;       // [rows][size]
+  int64_t size;         // At most kLayerNormSizeMax.
+  int32_t output_zero;  // A byte.
+  float input_scale, epsilon, output_scale;
+};
+// Rows from `begin` to `end`.
+using LayerNormI8Kernel = void (*)(const LayerNormI8Operands& operands,
+                                   int64_t begin, int64_t end);
+
+}  // namespace takt::kernels
+
+#endif  // TAKT_KERNELS_ROWS_I8_H_

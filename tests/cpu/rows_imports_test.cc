@@ -1,0 +1,135 @@
+// Sums and layer norms of bytes, called as compiled kernels call them. The
+// numbers are checked in tests/kernels; here it is which parameters are
+// refused.
+#include "cpu/rows_imports.h"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "cpu/kernel_imports.h"
+#include "gtest/gtest.h"
+
+namespace takt::cpu {
+namespace {
+
+struct Buffer {
+  const void* base;
+  int64_t offset;
+  int64_t size;
+};
+struct Add {
+  Buffer left, right, output;
+  int32_t count, left_zero, right_zero, output_zero;
+  int32_t part, first_row, row_count;
+  float left_scale, right_scale, output_scale;
+};
+struct LayerNorm {
+  Buffer input, gamma, beta, output;
+  int32_t rows, size, output_zero;
+  int32_t part, first_row, row_count;
+  float input_scale, epsilon, output_scale;
+};
+
+class RowsImportsTest : public testing::Test {
+ protected:
+  template <typename P>
+  int Call(const char* name, P parameters) {
+    for (int8_t& x : output_) x = 0;
+    const ImportFunction import =
+        *FindKernelImport(name, kernels::SelectKernels({}));
+    return import.function(&parameters, import.context, nullptr);
+  }
+  template <typename P>
+  void ExpectRefused(const char* name, const P& good,
+                     const std::vector<std::function<void(P&)>>& faults) {
+    for (size_t i = 0; i < faults.size(); ++i) {
+      SCOPED_TRACE(i);
+      P parameters = good;
+      faults[i](parameters);
+      EXPECT_NE(Call(name, parameters), 0);
+      for (const int8_t x : output_) EXPECT_EQ(x, 0);
+    }
+  }
+
+  // Element 0 lies before the buffers.
+  const int8_t input_[9] = {99, 1, 2, 3, 4, 5, 6, 7, 8};
+  const float ones_[4] = {1, 1, 1, 1};
+  const float zeros_[4] = {};
+  int8_t output_[10];
+  const Add add_ = {{input_, 1, 8},
+                    {input_, 1, 8},
+                    {output_, 1, 8},
+                    8,
+                    0,
+                    0,
+                    0,
+                    0,
+                    6,
+                    9,
+                    1.f,
+                    2.f,
+                    1.f};
+  const LayerNorm norm_ = {{input_, 1, 8},
+                           {ones_, 0, 4},
+                           {zeros_, 0, 4},
+                           {output_, 1, 8},
+                           2,
+                           4,
+                           0,
+                           0,
+                           1,
+                           9,
+                           1.f,
+                           0.f,
+                           .5f};
+};
+
+TEST_F(RowsImportsTest, AddsTheElementsOfTheTile) {
+  ASSERT_EQ(Call("takt_add_i8", add_), 0);
+  const std::vector<int8_t> expected = {0, 0, 0, 0, 0, 0, 0, 21, 24, 0};
+  EXPECT_EQ(std::vector<int8_t>(output_, output_ + 10), expected);
+}
+
+TEST_F(RowsImportsTest, RefusesSumsThatDoNotFit) {
+  ExpectRefused<Add>("takt_add_i8", add_,
+                     {
+                         [](Add& p) { --p.left.size; },
+                         [](Add& p) { --p.right.size; },
+                         [](Add& p) { --p.output.size; },
+                         [](Add& p) { p.count = -1; },
+                         [](Add& p) { p.count = 9; },
+                         [](Add& p) { p.left_zero = 128; },
+                         [](Add& p) { p.right_zero = -129; },
+                         [](Add& p) { p.output_zero = 128; },
+                         [](Add& p) { p.first_row = 9; },
+                         [](Add& p) { p.row_count = -1; },
+                     });
+}
+
+TEST_F(RowsImportsTest, NormalizesTheRowsOfTheTile) {
+  ASSERT_EQ(Call("takt_layer_norm_i8", norm_), 0);
+  // 5 to 8, in halves of the deviation.
+  const std::vector<int8_t> expected = {0, 0, 0, 0, 0, -3, -1, 1, 3, 0};
+  EXPECT_EQ(std::vector<int8_t>(output_, output_ + 10), expected);
+}
+
+TEST_F(RowsImportsTest, RefusesNormsThatDoNotFit) {
+  ExpectRefused<LayerNorm>("takt_layer_norm_i8", norm_,
+                           {
+                               [](LayerNorm& p) { --p.input.size; },
+                               [](LayerNorm& p) { --p.gamma.size; },
+                               [](LayerNorm& p) { --p.beta.size; },
+                               [](LayerNorm& p) { --p.output.size; },
+                               [](LayerNorm& p) { p.rows = -1; },
+                               [](LayerNorm& p) { p.rows = INT32_MAX; },
+                               [](LayerNorm& p) { p.size = 0; },
+                               [](LayerNorm& p) { p.size = (1 << 16) + 1; },
+                               [](LayerNorm& p) { p.output_zero = 128; },
+                               [](LayerNorm& p) { p.first_row = 3; },
+                               [](LayerNorm& p) { p.first_row = -1; },
+                           });
+}
+
+}  // namespace
+}  // namespace takt::cpu

@@ -1,0 +1,118 @@
+// Sums and layer norms of bytes of every kernel that runs here against the
+// definitions; bytes are equal.
+#include "kernels/rows_i8.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/kernels/test_support.h"
+
+namespace takt::kernels {
+namespace {
+
+constexpr int8_t kUntouched = 77;
+
+int8_t ToByte(double x, int32_t zero) {
+  return static_cast<int8_t>(
+      std::clamp(std::nearbyint(x) + zero, -128.0, 127.0));
+}
+
+TEST(AddI8Test, EveryKernelComputesTheDefinition) {
+  TestRandom random(1);
+  for (const int64_t count : {1, 15, 16, 100, 1000}) {
+    const std::vector<int8_t> left = random.Elements<int8_t>(count);
+    const std::vector<int8_t> right = random.Elements<int8_t>(count);
+    std::vector<int8_t> out(left.size());
+    const AddI8Operands o = {left.data(), right.data(), out.data(), 3,   -7,
+                             -20,         .02f,         .07f,       .06f};
+    const int64_t begin = count / 5, end = count - count / 4;
+    for (const KernelTable& kernels : RunnableKernels()) {
+      std::fill(out.begin(), out.end(), kUntouched);
+      kernels.conv_i8->add(o, begin, end);
+      for (int64_t i = 0; i < count; ++i) {
+        const auto at = static_cast<size_t>(i);
+        // In floats, step by step.
+        const float a = static_cast<float>(left[at] - 3) * .02f;
+        const float b = static_cast<float>(right[at] + 7) * .07f;
+        const float sum = a + b;
+        const int8_t expected =
+            ToByte(static_cast<double>(sum / .06f), o.output_zero);
+        ASSERT_EQ(out[at], i >= begin && i < end ? expected : kUntouched) << i;
+      }
+    }
+  }
+}
+
+TEST(AddI8Test, KeepsResultsInABytesRange) {
+  const int8_t left[] = {127, -128}, right[] = {127, -128};
+  int8_t out[2];
+  for (const KernelTable& kernels : RunnableKernels()) {
+    kernels.conv_i8->add({left, right, out, 0, 0, 5, 1.f, 1.f, 1e-30f}, 0, 2);
+    EXPECT_EQ(out[0], 127);
+    EXPECT_EQ(out[1], -128);
+  }
+}
+
+TEST(LayerNormI8Test, EveryKernelComputesTheDefinition) {
+  TestRandom random(2);
+  for (const int64_t size : {1, 16, 37, 192, 1000}) {
+    constexpr int64_t kRows = 5;
+    const std::vector<int8_t> input = random.Elements<int8_t>(kRows * size);
+    std::vector<float> gamma, beta;
+    for (int64_t i = 0; i < size; ++i) {
+      gamma.push_back(static_cast<float>(random.Between(-100, 100)) * .013f);
+      beta.push_back(static_cast<float>(random.Between(-100, 100)) * .007f);
+    }
+    std::vector<int8_t> first;
+    for (const KernelTable& kernels : RunnableKernels()) {
+      std::vector<int8_t> out(input.size(), kUntouched);
+      kernels.conv_i8->layer_norm({input.data(), gamma.data(), beta.data(),
+                                   out.data(), size, -9, .04f, 1e-5f, .03f},
+                                  1, 4);
+      for (int64_t row = 0; row < kRows; ++row) {
+        double mean = 0, variance = 0;
+        const int8_t* const in = input.data() + row * size;
+        for (int64_t i = 0; i < size; ++i) mean += in[i];
+        mean /= static_cast<double>(size);
+        for (int64_t i = 0; i < size; ++i)
+          variance += std::pow(in[i] - mean, 2);
+        variance /= static_cast<double>(size);
+        const double factor = .04 / std::sqrt(.04 * .04 * variance + 1e-5);
+        for (int64_t i = 0; i < size; ++i) {
+          const auto at = static_cast<size_t>(i);
+          const double exact =
+              ((in[i] - mean) * factor * static_cast<double>(gamma[at]) +
+               static_cast<double>(beta[at])) /
+              .03;
+          const int8_t found = out[static_cast<size_t>(row * size + i)];
+          if (row < 1 || row >= 4) {
+            ASSERT_EQ(found, kUntouched);
+          } else if (std::abs(exact - std::floor(exact) - .5) > 1e-3) {
+            ASSERT_EQ(found, ToByte(exact, -9)) << "row " << row << " at " << i;
+          }
+        }
+      }
+      // Of halves, too.
+      if (first.empty()) first = out;
+      ASSERT_EQ(out, first);
+    }
+  }
+}
+
+TEST(LayerNormI8Test, ARowOfOneValueIsBeta) {
+  const std::vector<int8_t> input(64, 127);
+  const std::vector<float> gamma(64, 5.f), beta(64, 2.f);
+  std::vector<int8_t> out(64);
+  for (const KernelTable& kernels : RunnableKernels()) {
+    kernels.conv_i8->layer_norm({input.data(), gamma.data(), beta.data(),
+                                 out.data(), 64, 1, .5f, 1e-5f, 1.f},
+                                0, 1);
+    EXPECT_EQ(out, std::vector<int8_t>(64, 3));
+  }
+}
+
+}  // namespace
+}  // namespace takt::kernels
