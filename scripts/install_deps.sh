@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Installs what building and testing need on Debian 12, if it is missing.
 #
-# usage: scripts/install_deps.sh [--browser] [--wheel] [--python] [--robot] [--fuzz]
+# usage: scripts/install_deps.sh [--browser] [--wheel] [--python] [--robot]
+#                                [--openvino] [--fuzz]
 #        --browser: chromium as well, for the test of the trace page (30 s)
 #        --fuzz: clang with libFuzzer, for scripts/fuzz.sh
 #        --wheel: Python with headers, for `pip install .`
 #        --python: the same, and in build/venv what the Python package
 #        and its tests need of PyPI
 #        --robot: MuJoCo in build/venv and OSMesa, for samples/balance
+#        --openvino: OpenVINO in build/venv, for drivers/openvino
 set -euo pipefail
 
 packages=(
@@ -19,6 +21,7 @@ packages=(
 
 python=
 robot=
+openvino=
 for argument in "$@"; do
   case $argument in
     --browser) packages+=(chromium) ;;
@@ -31,6 +34,10 @@ for argument in "$@"; do
     --robot)
       packages+=(libosmesa6-dev python3-venv)
       robot=1
+      ;;
+    --openvino)
+      packages+=(python3-venv)
+      openvino=1
       ;;
   esac
 done
@@ -46,6 +53,7 @@ install_python() {
   [[ -z $python ]] || wanted+=("nanobind>=2.5" numpy pytest pytest-asyncio
     onnxruntime "iree-base-compiler[onnx]==3.13.0")
   [[ -z $robot ]] || wanted+=(mujoco==3.13.0 numpy pillow)
+  [[ -z $openvino ]] || wanted+=(openvino==2026.4.0 onnx)
   ((${#wanted[@]})) || return 0
   venv=$(dirname "${BASH_SOURCE[0]}")/../build/venv
   [[ -x $venv/bin/python ]] || python3 -m venv "$venv"

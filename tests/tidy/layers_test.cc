@@ -237,5 +237,19 @@ TEST(LayersTest, ToolsAndSamplesUseThePublicHeadersOnly) {
   }
 }
 
+// A driver is built without Takt's library.
+TEST(LayersTest, DriversUseOneHeaderOfTakt) {
+  const std::vector<SourceFile> files = ReadSources("drivers", kEndings);
+  EXPECT_FALSE(files.empty());
+  for (const SourceFile& file : files) {
+    for (const Include& include : Includes(file)) {
+      if (!include.is_quoted) continue;
+      EXPECT_TRUE(include.target.starts_with("drivers/") ||
+                  include.target == "takt/npu_driver.h")
+          << file.path << ":" << include.line << ": " << include.target;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace takt::tidy

@@ -13,8 +13,8 @@
 namespace takt::tidy {
 namespace {
 
-const char* const kFolders[] = {"include", "src",        "tests",
-                                "tools",   "benchmarks", "samples"};
+const char* const kFolders[] = {"include",    "src",     "tests",  "tools",
+                                "benchmarks", "samples", "drivers"};
 
 std::vector<SourceFile> AllSources(const std::vector<std::string>& endings) {
   std::vector<SourceFile> all;
@@ -112,7 +112,7 @@ TEST(SourcesTest, GuardsAreNamedAfterTheirFiles) {
 // So every header compiles alone; CMakeLists.txt has those without a source,
 // and tests/api the public ones.
 TEST(SourcesTest, SourcesIncludeTheirHeaderFirst) {
-  for (const char* folder : {"src", "tools"}) {
+  for (const char* folder : {"src", "tools", "drivers"}) {
     for (const SourceFile& file : ReadSources(folder, {".cc"})) {
       std::string header = file.path;
       header.replace(header.size() - 3, 3, ".h");
