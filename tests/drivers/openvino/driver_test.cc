@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <span>
@@ -205,6 +206,12 @@ TEST_F(DriverTest, RunsNothingButPrograms) {
   EXPECT_EQ(Run(run), TAKT_NPU_RESULT_INVALID);
 }
 
+// How many damaged copies of each model: TAKT_DAMAGED_MODELS, or 150.
+int DamagedCount() {
+  const char* const text = std::getenv("TAKT_DAMAGED_MODELS");
+  return text != nullptr ? std::atoi(text) : 150;
+}
+
 // Goal: a damaged model is refused, or it runs; nothing else happens.
 TEST_F(DriverTest, ADamagedModelCanOnlyFail) {
   std::mt19937_64 random(1);
@@ -212,7 +219,7 @@ TEST_F(DriverTest, ADamagedModelCanOnlyFail) {
   for (const char* name : {"affine", "dynamic", "matmul"}) {
     const Bytes data = ReadProgramFile(name);
     const size_t model = TensorField(name[0] == 'm' ? 4 : 2, 0);
-    for (int i = 0; i < 150; ++i) {
+    for (int i = 0; i < DamagedCount(); ++i) {
       Bytes changed = data;
       for (uint64_t n = random() % 3; n < 3; ++n) {
         uint8_t& byte = changed[model + random() % (data.size() - model)];
