@@ -84,7 +84,28 @@ function(run_balance program models joint_count)
   endforeach()
 endfunction()
 
+# The detector runs on OpenVINO's device CPU. How well the camera follows
+# depends on the machine.
+function(run_tracker program driver)
+  execute_process(
+    COMMAND ${program} ${driver},device=CPU ${SOURCE_DIR}/samples/npu/tracker/models 1
+    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error)
+  foreach(row "device +local-npu-openvino: ." "detector +[1-9][0-9]* released"
+          "policy +[1-9][0-9]* released" "npu +[1-9][0-9]* operations"
+          "tracker +[0-9]+ detections")
+    if(NOT result EQUAL 0 OR NOT output MATCHES "${row}")
+      message(FATAL_ERROR "${program}: ${row}: ${result}:\n${output}\n${error}")
+    endif()
+  endforeach()
+endfunction()
+
 function(run_samples directory)
+  set(driver ${BUILD_DIR}/drivers/openvino/libtakt_npu_openvino.so)
+  if(EXISTS ${directory}/tracker AND EXISTS ${driver})
+    run_tracker(${directory}/tracker ${driver})
+  else()
+    message(STATUS "tracker was not run: it needs scripts/install_deps.sh --openvino")
+  endif()
   if(EXISTS ${directory}/balance/balance)
     run_balance(${directory}/balance/balance models 3)
     run_balance(${directory}/balance/balance two_wheeled/models 9)
