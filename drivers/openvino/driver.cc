@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "drivers/openvino/options.h"
@@ -37,12 +38,14 @@ takt_npu_result_t Open(const takt_npu_host_t*, const char* text,
   if (problem.empty()) {
     result = Unit::Open(Calls(), std::move(options), &unit, &problem);
   }
-  if (result == TAKT_NPU_RESULT_OK) {
-    *out_unit = new Handle{std::move(unit)};
-  } else {
+  if (result != TAKT_NPU_RESULT_OK) {
     std::snprintf(error, error_bytes, "%s", problem.c_str());
+    return result;
   }
-  return result;
+  *out_unit = new (std::nothrow) Handle{unit};
+  if (*out_unit != nullptr) return TAKT_NPU_RESULT_OK;
+  unit->Close();
+  return TAKT_NPU_RESULT_NO_MEMORY;
 }
 
 void Close(void* handle) noexcept {

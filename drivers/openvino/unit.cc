@@ -54,7 +54,8 @@ takt_npu_result_t Unit::Open(const Calls& calls, Options options,
   for (const auto& [key, value] : options.properties) {
     if (ov_core_set_property(made, options.device.c_str(), key.c_str(),
                              value.c_str()) != OK) {
-      *error = options.device + " refuses " + key + "=" + value;
+      *error = options.device;
+      error->append(" refuses ").append(key).append("=").append(value);
       return TAKT_NPU_RESULT_INVALID;
     }
   }
