@@ -6,6 +6,8 @@
 
 #include "base/math.h"
 #include "base/status.h"
+#include "solve/chains.h"
+#include "solve/setup_table.h"
 
 namespace takt::solve {
 namespace {
@@ -31,6 +33,60 @@ absl::Status ValidateAlternative(const Problem& problem, size_t index,
     }
     if (i > 0 && alternative.machines[i - 1] >= machine) {
       return Error(index, "machines are not ascending");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateSetup(const Problem& problem, const Setup& setup) {
+  const bool has_from =
+      setup.from < Problem::kMaxFamilies || setup.from == Setup::kFirst;
+  if (setup.machine < problem.machine_count && has_from &&
+      setup.to < Problem::kMaxFamilies && IsTime(setup.time)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "setup on machine ", setup.machine, " of ", problem.machine_count,
+      " from family ", setup.from, " to ", setup.to, ": time ", setup.time));
+}
+
+// All but the length of the setups that a chain may need.
+absl::Status ValidateSetups(const Problem& problem) {
+  if (problem.setups.empty()) return absl::OkStatus();
+  for (const Setup& setup : problem.setups) {
+    TAKT_RETURN_IF_ERROR(ValidateSetup(problem, setup));
+  }
+  const SetupTable table(problem);
+  if (const Setup* twice = table.FindTwice(); twice != nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("setup on machine ", twice->machine, " from family ",
+                     twice->from, " to ", twice->to, " is there twice"));
+  }
+  for (size_t i = 0; i < problem.operations.size(); ++i) {
+    for (const Alternative& alternative : problem.operations[i].alternatives) {
+      if (alternative.duration > 0) continue;
+      for (const uint32_t machine : alternative.machines) {
+        if (table.OfMachine(machine).empty()) continue;
+        return Error(i, absl::StrCat("takes no time on machine ", machine,
+                                     ", which has setup times"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Due dates; `horizon` is the latest end of a schedule that wastes no time.
+absl::Status ValidateDates(const Problem& problem, int64_t horizon) {
+  int64_t weights = 0;
+  for (size_t i = 0; i < problem.operations.size(); ++i) {
+    const Operation& operation = problem.operations[i];
+    int64_t tardiness = 0;
+    if (!IsTime(operation.due) || operation.weight < 0 ||
+        !CheckedAdd(weights, operation.weight, &weights) ||
+        !CheckedMul(weights, horizon, &tardiness) ||
+        tardiness > Problem::kMaxTardiness) {
+      return Error(i, absl::StrCat("due ", operation.due, ", weight ",
+                                   operation.weight));
     }
   }
   return absl::OkStatus();
@@ -82,6 +138,7 @@ std::vector<uint32_t> Successors::CountPredecessors() const {
 
 absl::Status Problem::Validate() const {
   int64_t total = 0;
+  int64_t last_release = 0;
   for (size_t i = 0; i < operations.size(); ++i) {
     const Operation& operation = operations[i];
     if (operation.alternatives.empty()) return Error(i, "has no alternative");
@@ -89,6 +146,10 @@ absl::Status Problem::Validate() const {
       return Error(i, absl::StrCat("release ", operation.release, ", tail ",
                                    operation.tail));
     }
+    if (operation.family >= kMaxFamilies) {
+      return Error(i, absl::StrCat("family ", operation.family));
+    }
+    last_release = std::max(last_release, operation.release);
     int64_t longest = 0;
     for (const Alternative& alternative : operation.alternatives) {
       TAKT_RETURN_IF_ERROR(ValidateAlternative(*this, i, alternative));
@@ -98,6 +159,14 @@ absl::Status Problem::Validate() const {
       return Error(i, "the durations add up to an absurd time");
     }
   }
+  TAKT_RETURN_IF_ERROR(ValidateSetups(*this));
+  int64_t longest = 0;
+  for (const Setup& setup : setups) longest = std::max(longest, setup.time);
+  if (!CheckedMul(longest, static_cast<int64_t>(operations.size()), &longest) ||
+      !CheckedAdd(total, longest, &total) || !IsTime(total)) {
+    return absl::InvalidArgumentError("the setups add up to an absurd time");
+  }
+  TAKT_RETURN_IF_ERROR(ValidateDates(*this, last_release + total));
   for (const auto& [before, after] : precedences) {
     const size_t count = operations.size();
     if (before >= count || after >= count || before == after) {
@@ -105,72 +174,8 @@ absl::Status Problem::Validate() const {
           "precedence ", before, " -> ", after, " of ", count, " operations"));
     }
   }
-  return CheckAcyclic(*this);
-}
-
-absl::Status CheckSchedule(const Problem& problem, const Schedule& schedule) {
-  const size_t count = problem.operations.size();
-  if (schedule.entries.size() != count) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the schedule has ", schedule.entries.size(),
-                     " entries for ", count, " operations"));
-  }
-  struct Use {
-    int64_t start;
-    int64_t end;
-    uint32_t operation;
-  };
-  std::vector<std::vector<Use>> uses(problem.machine_count);
-  std::vector<int64_t> ends(count);
-  int64_t makespan = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    const Operation& operation = problem.operations[i];
-    const Schedule::Entry& entry = schedule.entries[i];
-    if (entry.alternative >= operation.alternatives.size()) {
-      return Error(i, absl::StrCat("alternative ", entry.alternative, " of ",
-                                   operation.alternatives.size()));
-    }
-    if (!IsTime(entry.start) || entry.start < operation.release) {
-      return Error(
-          i, absl::StrCat("starts at ", entry.start, ", before its release at ",
-                          operation.release));
-    }
-    const Alternative& alternative = operation.alternatives[entry.alternative];
-    ends[i] = entry.start + alternative.duration;
-    makespan = std::max(makespan, ends[i] + operation.tail);
-    for (const uint32_t machine : alternative.machines) {
-      uses[machine].push_back({entry.start, ends[i], i});
-    }
-  }
-  for (const auto& [before, after] : problem.precedences) {
-    if (ends[before] > schedule.entries[after].start) {
-      return Error(after,
-                   absl::StrCat("starts at ", schedule.entries[after].start,
-                                ", before operation ", before, " ends at ",
-                                ends[before]));
-    }
-  }
-  for (uint32_t machine = 0; machine < problem.machine_count; ++machine) {
-    std::vector<Use>& list = uses[machine];
-    std::sort(list.begin(), list.end(), [](const Use& a, const Use& b) {
-      return a.start != b.start ? a.start < b.start : a.end < b.end;
-    });
-    for (size_t i = 1; i < list.size(); ++i) {
-      if (list[i - 1].end > list[i].start) {
-        return Error(
-            list[i].operation,
-            absl::StrCat("is on machine ", machine, " from ", list[i].start,
-                         " while operation ", list[i - 1].operation,
-                         " is until ", list[i - 1].end));
-      }
-    }
-  }
-  if (makespan != schedule.makespan) {
-    return absl::InvalidArgumentError(absl::StrCat("the makespan is ", makespan,
-                                                   ", the schedule says ",
-                                                   schedule.makespan));
-  }
-  return absl::OkStatus();
+  TAKT_RETURN_IF_ERROR(CheckAcyclic(*this));
+  return no_waits.empty() ? absl::OkStatus() : ValidateChains(*this);
 }
 
 }  // namespace takt::solve
