@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
+#include <map>
 #include <queue>
 #include <utility>
 
 #include "base/check.h"
+#include "solve/setup_table.h"
 
 namespace takt::solve {
 namespace {
@@ -111,6 +114,68 @@ bool AlwaysUses(const Operation& operation, uint32_t machine) {
         return std::binary_search(alternative.machines.begin(),
                                   alternative.machines.end(), machine);
       });
+}
+
+bool MayUse(const Operation& operation, uint32_t machine) {
+  return std::any_of(
+      operation.alternatives.begin(), operation.alternatives.end(),
+      [machine](const Alternative& alternative) {
+        return std::binary_search(alternative.machines.begin(),
+                                  alternative.machines.end(), machine);
+      });
+}
+
+// The families of a machine, and whether one of their operations can run
+// nowhere else.
+using Families = std::map<uint32_t, bool>;
+
+// The least time to enter a family from another one that may run there.
+int64_t LeastEntry(const SetupTable& table, uint32_t machine, uint32_t family,
+                   const Families& families) {
+  int64_t least = Problem::kMaxTime;
+  size_t listed = 0;
+  for (const Setup& setup : table.To(machine, family)) {
+    if (setup.from == family || families.count(setup.from) == 0) continue;
+    ++listed;
+    least = std::min(least, setup.time);
+  }
+  return listed + 1 < families.size() || listed == 0 ? 0 : least;
+}
+
+int64_t SetupBoundOf(const Problem& problem, const StaticPaths& paths,
+                     const SetupTable& table, uint32_t machine) {
+  Families families;
+  int64_t head = Problem::kMaxTime;
+  int64_t tail = Problem::kMaxTime;
+  int64_t work = 0;
+  bool others_may_run = false;
+  for (size_t v = 0; v < problem.operations.size(); ++v) {
+    const Operation& operation = problem.operations[v];
+    if (AlwaysUses(operation, machine)) {
+      families[operation.family] = true;
+      head = std::min(head, paths.heads[v]);
+      tail = std::min(tail, paths.tails[v]);
+      work += paths.shortest[v];
+    } else if (MayUse(operation, machine)) {
+      families.try_emplace(operation.family, false);
+      others_may_run = true;
+    }
+  }
+  if (work == 0) return 0;
+  int64_t entries = 0;
+  for (const auto& [family, must_run] : families) {
+    if (must_run) entries += LeastEntry(table, machine, family, families);
+  }
+  // One of the families is the first, and what enters it does not count.
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (const auto& [family, must_run] : families) {
+    if (!must_run) continue;
+    const int64_t first =
+        others_may_run ? 0 : table.Time(machine, Setup::kFirst, family);
+    least = std::min(least, std::max(head, first) + entries -
+                                LeastEntry(table, machine, family, families));
+  }
+  return least + work + tail;
 }
 
 }  // namespace
@@ -258,6 +323,54 @@ int64_t LowerBound(const Problem& problem, int64_t enough, int64_t deadline_ns,
   if (bound >= enough) return bound;
   return std::max(bound,
                   MachineLoadBound(problem, enough, deadline_ns, prices));
+}
+
+int64_t SetupBound(const Problem& problem) {
+  if (problem.setups.empty()) return 0;
+  const StaticPaths paths = ComputeStaticPaths(problem);
+  const SetupTable table(problem);
+  int64_t bound = 0;
+  for (uint32_t machine = 0; machine < problem.machine_count; ++machine) {
+    if (table.OfMachine(machine).empty()) continue;
+    bound = std::max(bound, SetupBoundOf(problem, paths, table, machine));
+  }
+  return bound;
+}
+
+int64_t TardinessBound(const Problem& problem) {
+  const StaticPaths paths = ComputeStaticPaths(problem);
+  const Successors successors(problem);
+  const size_t count = problem.operations.size();
+  int64_t sum = 0;
+  int64_t least_weight = 0;
+  // By operation: what must follow its end until the end of an operation with a
+  // due date, less that date; the greatest.
+  std::vector<int64_t> lateness(count, -2 * Problem::kMaxTime);
+  for (size_t i = count; i-- > 0;) {
+    const uint32_t v = paths.order[i];
+    const Operation& operation = problem.operations[v];
+    for (const uint32_t u : successors[v]) {
+      lateness[v] = std::max(lateness[v], lateness[u] + paths.shortest[u]);
+    }
+    if (operation.weight == 0) continue;
+    lateness[v] = std::max(lateness[v], -operation.due);
+    const int64_t end = paths.heads[v] + paths.shortest[v];
+    sum += operation.weight * std::max<int64_t>(end - operation.due, 0);
+    least_weight = least_weight == 0 ? operation.weight
+                                     : std::min(least_weight, operation.weight);
+  }
+  if (least_weight == 0) return 0;
+  int64_t latest = 0;
+  for (uint32_t machine = 0; machine < problem.machine_count; ++machine) {
+    std::vector<Fixed> jobs;
+    for (size_t v = 0; v < count; ++v) {
+      if (AlwaysUses(problem.operations[v], machine)) {
+        jobs.push_back({paths.heads[v], paths.shortest[v], lateness[v]});
+      }
+    }
+    latest = std::max(latest, PreemptiveMakespan(std::move(jobs)));
+  }
+  return std::max(sum, least_weight * latest);
 }
 
 }  // namespace takt::solve

@@ -44,6 +44,16 @@ int64_t LowerBound(const Problem& problem, int64_t enough,
                    int64_t deadline_ns = kInfiniteFuture,
                    std::vector<double>* prices = nullptr);
 
+// Of each machine with setup times, the operations that can run there only: the
+// earliest start, all durations, the least tail, and what it takes to enter
+// each of their families once, whichever is the first.
+int64_t SetupBound(const Problem& problem);
+
+// Of the weighted tardiness: each operation is late by what its path takes, and
+// for each machine one of the operations that follow is late by what the
+// preemptive one-machine problem says.
+int64_t TardinessBound(const Problem& problem);
+
 // By operation: the earliest start, and the least that must follow its end,
 // with every operation at its shortest.
 struct StaticPaths {

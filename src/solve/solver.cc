@@ -2,24 +2,22 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
 #include <limits>
-#include <new>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "base/clock.h"
-#include "base/exceptions.h"
 #include "base/mutex.h"
 #include "base/random.h"
 #include "base/status.h"
 #include "solve/bounds.h"
+#include "solve/constrained_solver.h"
 #include "solve/disjunctive_graph.h"
 #include "solve/evolution.h"
 #include "solve/list_schedule.h"
 #include "solve/scaled_problem.h"
+#include "solve/search_threads.h"
 
 namespace takt::solve {
 namespace {
@@ -37,37 +35,6 @@ bool HasWideAlternatives(const Problem& problem) {
   }
   return false;
 }
-
-// Threads that search beside the caller's. A thread that does not start, or
-// has no memory, is done without. The destructor waits for them.
-class Threads {
- public:
-  Threads() = default;
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
-  ~Threads() {
-    for (std::thread& thread : threads_) thread.join();
-  }
-
-  // Calls search(index) for each index from 1 on that is below `count`. It
-  // outlives this object.
-  template <typename Search>
-  void Start(uint32_t count, const Search& search) {
-    TAKT_TRY {
-      threads_.reserve(count);
-      for (uint32_t i = 1; i < count; ++i) {
-        threads_.emplace_back([&search, i] {
-          TAKT_TRY { search(i); }
-          TAKT_CATCH(const std::bad_alloc&) {}
-        });
-      }
-    }
-    TAKT_CATCH(const std::exception&) {}
-  }
-
- private:
-  std::vector<std::thread> threads_;
-};
 
 // The best schedule of all threads.
 class Incumbent {
@@ -150,6 +117,10 @@ absl::StatusOr<Solution> Solve(const Problem& problem,
     TAKT_RETURN_IF_ERROR(
         Annotate(CheckSchedule(problem, *options.start), "start"));
   }
+  if (problem.HasSideConstraints() ||
+      options.objective != Objective::kMakespan) {
+    return SolveConstrained(problem, options, start_ns);
+  }
   TAKT_ASSIGN_OR_RETURN(const ScaledProblem scaled,
                         ScaledProblem::Make(problem));
   const int64_t deadline_ns = DeadlineAfter(start_ns, options.time_limit_ns);
@@ -183,13 +154,15 @@ absl::StatusOr<Solution> Solve(const Problem& problem,
     steps.fetch_add(evolution.step_count());
   };
   {
-    Threads threads;
+    SearchThreads threads;
     threads.Start(options.thread_count, search);
     search(0);
   }
   Solution solution;
   solution.lower_bound = scaled.RestoreBound(bound);
   incumbent.MoveTo(&solution);
+  solution.objective_value = solution.schedule.makespan;
+  solution.weighted_tardiness = WeightedTardiness(problem, solution.schedule);
   solution.step_count = steps.load();
   solution.elapsed_ns = NowNs() - start_ns;
   return solution;

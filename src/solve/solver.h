@@ -1,7 +1,9 @@
 // Solves flexible job-shop problems: a list schedule at once, then a population
 // of schedules that tabu search improves and mixing renews, until the time is
-// over or a lower bound is met. The solver is an anytime algorithm: it reports
-// each better schedule, and never a worse one.
+// over or a lower bound is met. Problems with side constraints, and the
+// objective of weighted tardiness, have a search of their own: simulated
+// annealing (annealing.h). The solver is an anytime algorithm: it reports each
+// better schedule, and never a worse one.
 //
 // One thread with the same seed and the same number of steps finds the same
 // schedules; with a time limit, the limit decides how far along that sequence
@@ -24,6 +26,7 @@ struct SolverOptions {
   uint64_t seed = 1;
   // Steps of all searches of a thread together; 0: no limit.
   uint64_t step_limit = 0;
+  Objective objective = Objective::kMakespan;
   // A feasible schedule that the search begins with, unless a list schedule is
   // better. The solution is never worse.
   std::optional<Schedule> start;
@@ -34,11 +37,13 @@ struct SolverOptions {
 
 struct Solution {
   Schedule schedule;
-  int64_t lower_bound = 0;  // Proved.
+  int64_t weighted_tardiness = 0;  // Of the schedule.
+  int64_t objective_value = 0;     // What was to be minimized.
+  int64_t lower_bound = 0;         // Of that; proved.
   int64_t elapsed_ns = 0;
   int64_t best_found_ns = 0;  // When the schedule was found.
   uint64_t step_count = 0;    // Of all threads.
-  bool optimal() const { return schedule.makespan == lower_bound; }
+  bool optimal() const { return objective_value == lower_bound; }
 };
 
 // INVALID_ARGUMENT if `problem` is not valid, or `start` is no schedule of it;

@@ -14,8 +14,39 @@ struct RandomProblemOptions {
   uint32_t machine_count = 4;
   uint32_t width_max = 1;  // Machines that an alternative takes at the most.
   int64_t duration_min = 1;
+  uint32_t duration_range = 20;
   bool with_dates = false;  // Releases and tails.
+  // Releases and tails are below; due dates below twice that.
+  uint32_t date_range = 30;
+  bool with_setups = false;
+  bool with_no_waits = false;
+  bool with_dues = false;
 };
+
+// Setups between three families, on about half of the machines.
+inline void AddRandomSetups(Random& random, Problem* problem) {
+  for (Operation& operation : problem->operations) {
+    operation.family = random.Below(3);
+  }
+  for (uint32_t machine = 0; machine < problem->machine_count; ++machine) {
+    if (random.Below(2) == 0) continue;
+    for (uint32_t to = 0; to < 3; ++to) {
+      for (const uint32_t from : {0u, 1u, 2u, Setup::kFirst}) {
+        if (from == to || random.Below(5) == 0) continue;
+        problem->setups.push_back({machine, from, to, random.Below(5)});
+      }
+    }
+  }
+}
+
+// Some of the precedences, where the problem stays valid.
+inline void AddRandomNoWaits(Random& random, Problem* problem) {
+  for (const auto& precedence : problem->precedences) {
+    if (random.Below(3) == 0) continue;
+    problem->no_waits.push_back(precedence);
+    if (!problem->Validate().ok()) problem->no_waits.pop_back();
+  }
+}
 
 inline Problem MakeRandomProblem(const RandomProblemOptions& options,
                                  Random& random) {
@@ -36,12 +67,17 @@ inline Problem MakeRandomProblem(const RandomProblemOptions& options,
         }
       }
       std::sort(alternative.machines.begin(), alternative.machines.end());
-      alternative.duration = options.duration_min + random.Below(20);
+      alternative.duration =
+          options.duration_min + random.Below(options.duration_range);
       operation.alternatives.push_back(alternative);
     }
     if (options.with_dates) {
-      operation.release = random.Below(30);
-      operation.tail = random.Below(30);
+      operation.release = random.Below(options.date_range);
+      operation.tail = random.Below(options.date_range);
+    }
+    if (options.with_dues && random.Below(4) != 0) {
+      operation.due = random.Below(2 * options.date_range);
+      operation.weight = 1 + random.Below(4);
     }
     problem.operations.push_back(operation);
     for (int i = 0; v > 0 && i < 2; ++i) {
@@ -50,6 +86,8 @@ inline Problem MakeRandomProblem(const RandomProblemOptions& options,
       }
     }
   }
+  if (options.with_setups) AddRandomSetups(random, &problem);
+  if (options.with_no_waits) AddRandomNoWaits(random, &problem);
   return problem;
 }
 
