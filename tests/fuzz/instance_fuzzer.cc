@@ -1,5 +1,6 @@
 // Reads the bytes as an instance of a job-shop problem in both text formats.
-// A small one that is accepted gets a list schedule.
+// A small one that is accepted is solved for some steps, for each objective,
+// and the schedule is checked.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -16,9 +17,24 @@ void Check(const absl::StatusOr<takt::solve::Problem>& problem) {
     return;
   }
   if (problem->operations.size() > 64) return;
-  takt::solve::SolverOptions options;
-  options.step_limit = 2;
-  takt::solve::Solve(*problem, options).status().IgnoreError();
+  for (const takt::solve::Objective objective :
+       {takt::solve::Objective::kMakespan,
+        takt::solve::Objective::kWeightedTardiness}) {
+    takt::solve::SolverOptions options;
+    options.step_limit = 4;
+    options.objective = objective;
+    const auto solution = takt::solve::Solve(*problem, options);
+    // Times of operations of no duration may be too great to be multiplied.
+    if (!solution.ok()) continue;
+    if (!takt::solve::CheckSchedule(*problem, solution->schedule).ok()) {
+      std::abort();
+    }
+    if (solution->weighted_tardiness !=
+        takt::solve::WeightedTardiness(*problem, solution->schedule)) {
+      std::abort();
+    }
+    if (solution->lower_bound > solution->objective_value) std::abort();
+  }
 }
 
 }  // namespace
