@@ -21,8 +21,7 @@ bool HasValueResult(const WireInstruction& instruction) {
   const WireField& last = instruction.fields.back();
   return last.is_result && last.kind <= WireFieldKind::kF64;
 }
-bool HasWideResult(const WireInstruction& instruction) {
-  const WireFieldKind kind = instruction.fields.back().kind;
+bool IsWide(WireFieldKind kind) {
   return kind == WireFieldKind::kI64 || kind == WireFieldKind::kF64;
 }
 
@@ -94,15 +93,18 @@ absl::Status FunctionTranslator::Run() {
       Bind(block_);
       last_ = kNone;
       before_last_ = kNone;
+      result_ = {};
       block_number_ = number_ + 1;
       continue;
     }
     function_.pcs.emplace_back(Narrow<uint32_t>(code_.size() - begin_), pc);
     latest_ = kNone;
+    latest_result_ = {};
     NoteNames(instruction);
     Translate(instruction);
     before_last_ = last_;
     last_ = latest_;
+    result_ = latest_result_;
   }
   ResolveFixups();
   if (value_count_ > kMaxValueRegisters) {
@@ -144,9 +146,12 @@ void FunctionTranslator::TranslatePlain(InnerOp op,
   registers.resize(3);
   latest_ = code_.size();
   if (HasValueResult(instruction)) {
-    NoteDefinition(registers[0], HasWideResult(instruction), latest_, false);
+    const bool is_wide = IsWide(instruction.fields.back().kind);
+    NoteDefinition(registers[0], is_wide, latest_);
+    if (LeavesResult(op)) latest_result_ = {registers[0], is_wide};
   }
-  Append(op, registers[0], registers[1], registers[2]);
+  Append(fuse_ ? Chain(op, instruction) : op, registers[0], registers[1],
+         registers[2]);
   AppendList(rest);
   for (const WireField& field : instruction.fields) {
     if (field.kind != WireFieldKind::kType) continue;
@@ -179,31 +184,61 @@ bool FunctionTranslator::FoldConstant(InnerOp op,
   }
   if (other == constant.a) return false;
   code_.pop_back();
-  NoteDefinition(registers[0], is_64, code_.size(), false);
+  NoteDefinition(registers[0], is_64, code_.size());
+  latest_result_ = {registers[0], is_64};
   Append(is_32 ? InnerOp::kAddConstantI32 : InnerOp::kAddConstantI64,
          registers[0], other, Narrow<int16_t>(value));
   return true;
 }
 
-// Makes an operation on the result of the last one a pair with it.
+// Makes an operation on the result of the last one a pair with it, if it writes
+// the same register, so that nothing sees the first result.
 bool FunctionTranslator::FoldPair(InnerOp op,
                                   const std::vector<int16_t>& registers) {
-  if (last_ == kNone) return false;
+  if (last_ == kNone || registers[0] != code_[last_].a) return false;
   Unit& first = code_[last_];
+  const auto form = static_cast<InnerOp>(first.op);
+  const InnerOp first_op = UnchainedOf(form);
   for (const bool is_64 : {false, true}) {
-    const InnerOp pair = PairOf(static_cast<InnerOp>(first.op), op, is_64);
+    InnerOp pair = PairOf(first_op, op, is_64);
     if (pair == InnerOp::kCount) continue;
     int16_t other = registers[2];
     if (registers[1] != first.a) {
-      if (registers[2] != first.a || !Commutes(op, is_64)) return false;
+      if (other != first.a || !Commutes(op, is_64)) return false;
       other = registers[1];
     }
+    if (other == first.a) return false;
+    if (form == ChainedOf(first_op, 1) && Commutes(first_op, is_64)) {
+      std::swap(first.b, first.c);
+      pair = ChainedOf(pair, 0);
+    } else if (form == ChainedOf(first_op, 0)) {
+      pair = ChainedOf(pair, 0);
+    }
     first.op = Narrow<uint16_t>(pair);
-    NoteDefinition(registers[0], is_64, code_.size(), true);
-    AppendPayload(std::array<int16_t, 4>{registers[0], other, 0, 0});
+    NoteDefinition(registers[0], is_64, last_);
+    latest_result_ = {registers[0], is_64};
+    AppendPayload(std::array<int16_t, 4>{other, 0, 0, 0});
     return true;
   }
   return false;
+}
+
+// The form of `op` that takes an operand from the last result, if it can.
+InnerOp FunctionTranslator::Chain(InnerOp op,
+                                  const WireInstruction& instruction) const {
+  if (result_.address == kNoResult) return op;
+  size_t place = HasValueResult(instruction) ? 1 : 0;  // 1 is b, 2 is c, 3 d.
+  for (const WireField& field : instruction.fields) {
+    if (field.is_result || !IsRegister(field.kind)) continue;
+    if (place > 0 && field.kind <= WireFieldKind::kF64 &&
+        AddressOf(Narrow<WireRegister>(field.value)) == result_.address &&
+        IsWide(field.kind) == result_.is_wide) {
+      const InnerOp form = ChainedOf(op, place - 1);
+      if (form != InnerOp::kCount) return form;
+    }
+    ++place;
+  }
+  return op;
 }
 
 void FunctionTranslator::AppendType(const WireField& field) {

@@ -36,8 +36,7 @@ struct TranslatorScratch {
   // redirected.
   struct Definition {
     uint32_t number = 0;
-    size_t unit = 0;
-    bool in_list = false;  // In the unit's first list entry; else in `a`.
+    size_t unit = 0;  // Its `a` names the word.
     bool is_wide = false;
   };
   std::vector<uint32_t> named;  // By word: the last instruction that names it.
@@ -124,6 +123,7 @@ class FunctionTranslator {
   void TranslateOther(const WireInstruction& instruction);
   bool FoldConstant(InnerOp op, const std::vector<int16_t>& registers);
   bool FoldPair(InnerOp op, const std::vector<int16_t>& registers);
+  InnerOp Chain(InnerOp op, const WireInstruction& instruction) const;
   void AppendConstant32(const WireField& target, uint64_t bits);
   void AppendConstant64(const WireField& target, uint64_t bits);
   void AppendSwitch(InnerOp op, const WireInstruction& instruction);
@@ -176,7 +176,7 @@ class FunctionTranslator {
   bool fits_ = true;
 
   void NoteNames(const WireInstruction& instruction);
-  void NoteDefinition(int16_t address, bool is_wide, size_t unit, bool in_list);
+  void NoteDefinition(int16_t address, bool is_wide, size_t unit);
   bool IsNamedSince(int16_t word, bool is_wide, uint32_t number) const;
   void Retarget(const WireBranch& branch, std::vector<Move>* moves,
                 const WireBranch* other, std::vector<Move>* other_moves);
@@ -191,8 +191,17 @@ class FunctionTranslator {
   size_t last_ = kNone;
   size_t before_last_ = kNone;  // The instruction before it, likewise.
   size_t latest_ = kNone;       // Becomes last_ after this instruction.
-  size_t last_move_ = kNone;    // The last move of an edge.
-  bool in_header_ = false;      // Inside FoldHeader().
+  // The register that the last instruction wrote, if it left the value as the
+  // last result.
+  static constexpr int16_t kNoResult = -1;
+  struct Result {
+    int16_t address = kNoResult;
+    bool is_wide = false;
+  };
+  Result result_;
+  Result latest_result_;      // Becomes result_ after this instruction.
+  size_t last_move_ = kNone;  // The last move of an edge.
+  bool in_header_ = false;    // Inside FoldHeader().
   // The comparison that the branch at the end of the block will contain, and
   // the instruction before it.
   const FusedBranch* fused_ = nullptr;

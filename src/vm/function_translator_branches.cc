@@ -86,8 +86,8 @@ void FunctionTranslator::NoteNames(const WireInstruction& instruction) {
 }
 
 void FunctionTranslator::NoteDefinition(int16_t address, bool is_wide,
-                                        size_t unit, bool in_list) {
-  definitions_[Narrow<size_t>(address)] = {number_, unit, in_list, is_wide};
+                                        size_t unit) {
+  definitions_[Narrow<size_t>(address)] = {number_, unit, is_wide};
 }
 
 bool FunctionTranslator::IsNamedSince(int16_t word, bool is_wide,
@@ -160,12 +160,7 @@ void FunctionTranslator::Retarget(const WireBranch& branch,
     const Move move = (*moves)[i];
     if (!CanRetarget((*moves)[i], branch, *moves, other, other_moves)) continue;
     const Definition definition = definitions_[Narrow<size_t>(move.source)];
-    Unit& unit = code_[definition.unit];
-    if (definition.in_list) {
-      unit.op = Truncate<uint16_t>(move.target);
-    } else {
-      unit.a = move.target;
-    }
+    code_[definition.unit].a = move.target;
     moves->erase(moves->begin() + Narrow<ptrdiff_t>(i));
     // The other branch's target may read the value in its old register.
     if (other_moves != nullptr) {
@@ -208,6 +203,7 @@ bool FunctionTranslator::FoldHeader(uint32_t target_pc, bool may_fall_through) {
   in_header_ = true;
   before_last_ = last_;
   last_ = kNone;  // The comparison starts a new sequence.
+  result_ = {};
   TranslatePlain(PlainOpOf(compare.info->op), compare);
   last_ = latest_;
   AppendConditional(condition, branch.fields[1].branches[0],
@@ -267,7 +263,8 @@ bool FunctionTranslator::AppendAddBranch(InnerOp branch, Label target) {
   }
   const Unit add = code_[addition_];
   const InnerOp wanted = Is64(branch) ? InnerOp::kAddI64 : InnerOp::kAddI32;
-  if (add.op != Narrow<uint16_t>(wanted) || add.a != compare_.b) {
+  if (UnchainedOf(static_cast<InnerOp>(add.op)) != wanted ||
+      add.a != compare_.b) {
     return false;
   }
   code_.pop_back();
@@ -289,7 +286,7 @@ void FunctionTranslator::AppendConditional(WireRegister condition,
       (in_header_ || !graph_.IsLiveAtEnd(block_, condition))) {
     const Unit& last = code_[last_];
     if (last.a == Narrow<int16_t>(condition)) {
-      fused_ = FusedOf(static_cast<InnerOp>(last.op));
+      fused_ = FusedOf(UnchainedOf(static_cast<InnerOp>(last.op)));
     }
     if (fused_ != nullptr) {
       compare_ = last;

@@ -88,15 +88,37 @@ constexpr std::array<InnerOp, kOpCount> kPlainOps = [] {
 #define TAKT_VM_PLAIN_OP(name) table[Narrow<size_t>(Op::name)] = InnerOp::name;
 #define TAKT_VM_INNER_OP(name)
 #define TAKT_VM_BRANCH_OP(name)
-#define TAKT_VM_PAIR_OP(first, second)
 #include "vm/inner_ops.inc"
-#undef TAKT_VM_PLAIN_OP
-#undef TAKT_VM_INNER_OP
-#undef TAKT_VM_BRANCH_OP
-#undef TAKT_VM_PAIR_OP
   for (const auto& alias : kAliases) {
     table[Narrow<size_t>(alias.op)] = alias.inner;
   }
+  return table;
+}();
+
+// What ChainedOf() knows of an instruction.
+struct Forms {
+  bool leaves_result = false;
+  InnerOp plain = InnerOp::kCount;
+  std::array<InnerOp, 3> chained{InnerOp::kCount, InnerOp::kCount,
+                                 InnerOp::kCount};
+};
+constexpr std::array<Forms, Narrow<size_t>(InnerOp::kCount)> kForms = [] {
+  std::array<Forms, Narrow<size_t>(InnerOp::kCount)> table{};
+  const auto add_form = [&table](InnerOp plain, InnerOp form, size_t operand) {
+    table[Narrow<size_t>(plain)].chained[operand] = form;
+    table[Narrow<size_t>(form)].plain = plain;
+    table[Narrow<size_t>(form)].leaves_result =
+        table[Narrow<size_t>(plain)].leaves_result;
+  };
+#define TAKT_VM_PLAIN_OP(name)
+#define TAKT_VM_VALUE_OP(name) \
+  table[Narrow<size_t>(InnerOp::name)].leaves_result = true;
+#define TAKT_VM_FORM_B(name) add_form(InnerOp::name, InnerOp::name##B, 0);
+#define TAKT_VM_FORM_C(name) add_form(InnerOp::name, InnerOp::name##C, 1);
+#define TAKT_VM_FORM_D(name) add_form(InnerOp::name, InnerOp::name##D, 2);
+#define TAKT_VM_INNER_OP(name)
+#define TAKT_VM_BRANCH_OP(name)
+#include "vm/inner_ops.inc"
   return table;
 }();
 
@@ -130,14 +152,28 @@ InnerOp PairOf(InnerOp first, InnerOp second, bool is_64) {
   const int i = PairIndexOf(first, is_64);
   const int j = PairIndexOf(second, is_64);
   if (i < 0 || j < 0) return InnerOp::kCount;
-  // The table has the 32-bit and the 64-bit form side by side.
+  // The table has the 32-bit and the 64-bit instruction side by side, each with
+  // its form B.
   return static_cast<InnerOp>(Narrow<int>(InnerOp::kAddAddI32) +
-                              2 * (i * kPairHalfCount + j) + (is_64 ? 1 : 0));
+                              4 * (i * kPairHalfCount + j) + (is_64 ? 2 : 0));
 }
 
 bool Commutes(InnerOp op, bool is_64) {
   const int index = PairIndexOf(op, is_64);
   return index >= 0 && kPairHalves[index].commutes;
+}
+
+bool LeavesResult(InnerOp op) {
+  return kForms[Narrow<size_t>(op)].leaves_result;
+}
+
+InnerOp ChainedOf(InnerOp op, size_t operand) {
+  return kForms[Narrow<size_t>(op)].chained[operand];
+}
+
+InnerOp UnchainedOf(InnerOp op) {
+  const InnerOp plain = kForms[Narrow<size_t>(op)].plain;
+  return plain == InnerOp::kCount ? op : plain;
 }
 
 }  // namespace takt::vm

@@ -3,6 +3,8 @@
 #ifndef TAKT_VM_INNER_OP_TABLES_H_
 #define TAKT_VM_INNER_OP_TABLES_H_
 
+#include <cstddef>
+
 #include "vm/opcodes.h"
 #include "vm/program.h"
 
@@ -38,6 +40,15 @@ InnerOp PairOf(InnerOp first, InnerOp second, bool is_64);
 
 // True if `op` is part of pairs and its operands may be swapped.
 bool Commutes(InnerOp op, bool is_64);
+
+// True if the next instruction may use the result of `op` as the last one.
+bool LeavesResult(InnerOp op);
+
+// The form of `op` whose operand (0: b, 1: c, 2: d) is the last result. kCount
+// if there is none.
+InnerOp ChainedOf(InnerOp op, size_t operand);
+// The instruction whose form `op` is; `op` itself if it is none.
+InnerOp UnchainedOf(InnerOp op);
 
 }  // namespace takt::vm
 

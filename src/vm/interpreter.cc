@@ -6,6 +6,7 @@
 #include "vm/interpreter.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -15,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "base/unaligned.h"
 #include "vm/frame.h"
 #include "vm/import_call.h"
 #include "vm/invocation.h"
@@ -38,7 +40,7 @@ namespace {
 
 using Outcome = Interpreter::Outcome;
 
-// What VM_PAIR combines, by the names in inner_ops.inc.
+// What pairs of instructions combine, by the names in inner_ops.inc.
 template <typename T>
 using Add = std::plus<T>;
 template <typename T>
@@ -51,6 +53,24 @@ template <typename T>
 using Or = std::bit_or<T>;
 template <typename T>
 using Xor = std::bit_xor<T>;
+
+// The last result as it is kept: the bits of a value, zero-extended.
+template <typename T>
+uint64_t ToBits(T value) {
+  if constexpr (sizeof(T) == 4) {
+    return std::bit_cast<uint32_t>(value);
+  } else {
+    return std::bit_cast<uint64_t>(value);
+  }
+}
+template <typename T>
+T FromBits(uint64_t bits) {
+  if constexpr (sizeof(T) == 4) {
+    return std::bit_cast<T>(static_cast<uint32_t>(bits));
+  } else {
+    return std::bit_cast<T>(bits);
+  }
+}
 
 bool FailDivision(RunGuard& guard) {
   return guard.Fail(absl::InvalidArgumentError("division by zero"));
@@ -314,59 +334,100 @@ Outcome Interpreter::Execute(Invocation& invocation) {
   RunGuard& guard = invocation.guard_;
   uint32_t* base = invocation.base_;
   const Unit* pc = invocation.pc_;
+  uint64_t last = 0;  // The last result: see inner_ops.inc.
 
   // clang-format off
 // Runs the instruction that is `units` further on.
 #define VM_NEXT(units) { pc += (units); VM_DISPATCH(); }
 // Runs the instruction at pc, after the poll if one is due. Every backward
 // branch and every call polls, so no program runs endlessly without a poll.
-#define VM_POLL() { if (guard.wants_attention()) goto poll; VM_DISPATCH(); }
+#define VM_POLL() { if (__builtin_expect(guard.wants_attention(), 0)) goto poll; VM_DISPATCH(); }
 
+// Sets register a, and the last result, to the expression.
+#define VM_SET(To, expression) \
+  { \
+    const auto result = static_cast<To>(expression); \
+    Set<To>(base, pc->a, result); \
+    last = ToBits(result); \
+  }
 // Sets register a to the expression. x is register b, y register c, and z the
-// first operand of the list that follows.
+// first operand of the list that follows. In the forms B, C and D one of them
+// is the last result.
 #define VM_UNARY(name, From, To, expression) \
   VM_OP(name) { \
     const auto x = Get<From>(base, pc->b); \
-    Set<To>(base, pc->a, (expression)); \
+    VM_SET(To, expression) \
     VM_NEXT(1) \
   }
-#define VM_BINARY(name, From, To, expression) \
+#define VM_BINARY_FORM(name, x_value, y_value, To, expression) \
   VM_OP(name) { \
-    const auto x = Get<From>(base, pc->b); \
-    const auto y = Get<From>(base, pc->c); \
-    Set<To>(base, pc->a, (expression)); \
+    const auto x = x_value; \
+    const auto y = y_value; \
+    VM_SET(To, expression) \
     VM_NEXT(1) \
   }
+#define VM_MIXED(name, X, Y, To, expression) \
+  VM_BINARY_FORM(name, Get<X>(base, pc->b), Get<Y>(base, pc->c), To, expression) \
+  VM_BINARY_FORM(name##B, FromBits<X>(last), Get<Y>(base, pc->c), To, expression) \
+  VM_BINARY_FORM(name##C, Get<X>(base, pc->b), FromBits<Y>(last), To, expression)
+#define VM_BINARY(name, From, To, expression) VM_MIXED(name, From, From, To, expression)
+#define VM_SHIFT(name, T, expression) VM_MIXED(name, T, uint32_t, T, expression)
 #define VM_INTEGER_POWER(name, F) \
   VM_OP(name) { \
     const auto x = Get<F>(base, pc->b); \
     const auto y = Get<int64_t>(base, pc->c); \
-    Set<F>(base, pc->a, IntegerPower(x, y)); \
+    VM_SET(F, IntegerPower(x, y)) \
     VM_NEXT(1) \
   }
-#define VM_TERNARY(name, First, Rest, expression) \
+#define VM_TERNARY_FORM(name, x_value, y_value, z_value, To, expression) \
   VM_OP(name) { \
-    const auto x = Get<First>(base, pc->b); \
-    const auto y = Get<Rest>(base, pc->c); \
-    const auto z = Get<Rest>(base, pc[1].list()[0]); \
-    Set<Rest>(base, pc->a, (expression)); \
+    const auto x = x_value; \
+    const auto y = y_value; \
+    const auto z = z_value; \
+    VM_SET(To, expression) \
     VM_NEXT(2) \
   }
+#define VM_TERNARY(name, X, T, expression) \
+  VM_TERNARY_FORM(name, Get<X>(base, pc->b), Get<T>(base, pc->c), Get<T>(base, pc[1].list()[0]), T, expression) \
+  VM_TERNARY_FORM(name##B, FromBits<X>(last), Get<T>(base, pc->c), Get<T>(base, pc[1].list()[0]), T, expression) \
+  VM_TERNARY_FORM(name##C, Get<X>(base, pc->b), FromBits<T>(last), Get<T>(base, pc[1].list()[0]), T, expression) \
+  VM_TERNARY_FORM(name##D, Get<X>(base, pc->b), Get<T>(base, pc->c), FromBits<T>(last), T, expression)
+#define VM_PAIR(name, First, Second, T) \
+  VM_TERNARY_FORM(name, Get<T>(base, pc->b), Get<T>(base, pc->c), Get<T>(base, pc[1].list()[0]), T, Second<T>()(First<T>()(x, y), z)) \
+  VM_TERNARY_FORM(name##B, FromBits<T>(last), Get<T>(base, pc->c), Get<T>(base, pc[1].list()[0]), T, Second<T>()(First<T>()(x, y), z))
 #define VM_DIVISION(name, T, function) \
   VM_OP(name) { \
     const auto x = Get<T>(base, pc->b); \
     const auto y = Get<T>(base, pc->c); \
     if (y == 0) { FailDivision(guard); goto failed; } \
-    Set<T>(base, pc->a, function<T>(x, y)); \
+    VM_SET(T, function<T>(x, y)) \
     VM_NEXT(1) \
   }
-#define VM_SHIFT(name, T, expression) \
+// a = b[c], widened as a Register.
+#define VM_LOAD_FORM(name, index, Stored, Register) \
   VM_OP(name) { \
-    const auto x = Get<T>(base, pc->b); \
-    const auto y = Get<uint32_t>(base, pc->c) & (sizeof(T) * 8 - 1); \
-    Set<T>(base, pc->a, static_cast<T>(expression)); \
+    const ByteBuffer* const buffer = BufferAt(base, pc->b, guard); \
+    const uint64_t i = index; \
+    if (buffer == nullptr || !CheckRange(*buffer, i, 1, sizeof(Stored), guard)) goto failed; \
+    VM_SET(Register, LoadUnaligned<Stored>(buffer->data() + i * sizeof(Stored))) \
     VM_NEXT(1) \
   }
+#define VM_LOAD(name, Stored, Register) \
+  VM_LOAD_FORM(name, Get<uint64_t>(base, pc->c), Stored, Register) \
+  VM_LOAD_FORM(name##C, last, Stored, Register)
+// a[b] = c.
+#define VM_STORE_FORM(name, value, Stored) \
+  VM_OP(name) { \
+    const ByteBuffer* const buffer = MutableBufferAt(base, pc->a, guard); \
+    const auto i = Get<uint64_t>(base, pc->b); \
+    if (buffer == nullptr || !CheckRange(*buffer, i, 1, sizeof(Stored), guard)) goto failed; \
+    const auto stored = static_cast<Stored>(value); \
+    std::memcpy(buffer->data() + i * sizeof(Stored), &stored, sizeof(Stored)); \
+    VM_NEXT(1) \
+  }
+#define VM_STORE(name, Stored) \
+  VM_STORE_FORM(name, Get<Stored>(base, pc->c), Stored) \
+  VM_STORE_FORM(name##C, last, Stored)
 // Calls a function of object_ops.h; the instruction takes `units` units.
 #define VM_OBJECT(name, function, units) \
   VM_OP(name) { \
@@ -382,7 +443,7 @@ Outcome Interpreter::Execute(Invocation& invocation) {
   } \
   VM_OP(name##Back) { \
     const auto x = Get<T>(base, pc->a); \
-    if (!(expression)) VM_NEXT(1) \
+    if (__builtin_expect(!(expression), 0)) VM_NEXT(1) \
     pc += pc->wide(); \
     VM_POLL() \
   }
@@ -397,7 +458,7 @@ Outcome Interpreter::Execute(Invocation& invocation) {
   VM_OP(name##Back) { \
     const auto x = Get<T>(base, pc->a); \
     const auto y = Get<T>(base, pc->b); \
-    if (!(expression)) VM_NEXT(1) \
+    if (__builtin_expect(!(expression), 0)) VM_NEXT(1) \
     pc += pc->c; \
     VM_POLL() \
   }
@@ -416,17 +477,9 @@ Outcome Interpreter::Execute(Invocation& invocation) {
                                   Get<std::make_unsigned_t<T>>(base, pc->c)); \
     const auto y = Get<T>(base, pc[1].list()[0]); \
     Set<T>(base, pc->a, x); \
-    if (!(expression)) VM_NEXT(2) \
+    if (__builtin_expect(!(expression), 0)) VM_NEXT(2) \
     pc += pc[1].a; \
     VM_POLL() \
-  }
-// Two operations in one instruction: a = b First c, then d = a Second e.
-#define VM_PAIR(name, T, First, Second) \
-  VM_OP(name) { \
-    const T x = First<T>()(Get<T>(base, pc->b), Get<T>(base, pc->c)); \
-    Set(base, pc->a, x); \
-    Set(base, pc[1].list()[0], Second<T>()(x, Get<T>(base, pc[1].a))); \
-    VM_NEXT(2) \
   }
 // Pops the frame. Then pc is at the caller's list of result registers.
 #define VM_POP_FRAME() \
@@ -441,12 +494,7 @@ Outcome Interpreter::Execute(Invocation& invocation) {
 #define TAKT_VM_PLAIN_OP(name) &&L_##name,
 #define TAKT_VM_INNER_OP(name) &&L_##name,
 #define TAKT_VM_BRANCH_OP(name) &&L_##name, &&L_##name##Back,
-#define TAKT_VM_PAIR_OP(first, second) &&L_k##first##second##I32, &&L_k##first##second##I64,
 #include "vm/inner_ops.inc"
-#undef TAKT_VM_PLAIN_OP
-#undef TAKT_VM_INNER_OP
-#undef TAKT_VM_BRANCH_OP
-#undef TAKT_VM_PAIR_OP
   };
 #define VM_OP(name) L_##name:
 #define VM_DISPATCH() goto *kLabels[pc->op]
@@ -498,12 +546,12 @@ dispatch:
   VM_BINARY(kXorI64, uint64_t, uint64_t, x ^ y)
   VM_UNARY(kCtlzI32, uint32_t, int32_t, CountLeadingZeros(x))
   VM_UNARY(kCtlzI64, uint64_t, int64_t, CountLeadingZeros(x))
-  VM_SHIFT(kShlI32, uint32_t, x << y)
-  VM_SHIFT(kShlI64, uint64_t, x << y)
-  VM_SHIFT(kShrI32S, int32_t, x >> y)
-  VM_SHIFT(kShrI64S, int64_t, x >> y)
-  VM_SHIFT(kShrI32U, uint32_t, x >> y)
-  VM_SHIFT(kShrI64U, uint64_t, x >> y)
+  VM_SHIFT(kShlI32, uint32_t, x << (y & 31))
+  VM_SHIFT(kShlI64, uint64_t, x << (y & 63))
+  VM_SHIFT(kShrI32S, int32_t, x >> (y & 31))
+  VM_SHIFT(kShrI64S, int64_t, x >> (y & 63))
+  VM_SHIFT(kShrI32U, uint32_t, x >> (y & 31))
+  VM_SHIFT(kShrI64U, uint64_t, x >> (y & 63))
   VM_UNARY(kTruncI32I8, uint32_t, uint32_t, x & 0xff)
   VM_UNARY(kTruncI32I16, uint32_t, uint32_t, x & 0xffff)
   VM_UNARY(kExtI8I32S, uint32_t, int32_t, static_cast<int8_t>(x))
@@ -679,16 +727,16 @@ dispatch:
   }
 
   // Buffers.
-  VM_OBJECT(kBufferLoadI8U, (LoadElement<uint8_t, uint32_t>), 1)
-  VM_OBJECT(kBufferLoadI8S, (LoadElement<int8_t, int32_t>), 1)
-  VM_OBJECT(kBufferLoadI16U, (LoadElement<uint16_t, uint32_t>), 1)
-  VM_OBJECT(kBufferLoadI16S, (LoadElement<int16_t, int32_t>), 1)
-  VM_OBJECT(kBufferLoadI32, (LoadElement<uint32_t, uint32_t>), 1)
-  VM_OBJECT(kBufferLoadI64, (LoadElement<uint64_t, uint64_t>), 1)
-  VM_OBJECT(kBufferStoreI8, StoreElement<uint8_t>, 1)
-  VM_OBJECT(kBufferStoreI16, StoreElement<uint16_t>, 1)
-  VM_OBJECT(kBufferStoreI32, StoreElement<uint32_t>, 1)
-  VM_OBJECT(kBufferStoreI64, StoreElement<uint64_t>, 1)
+  VM_LOAD(kBufferLoadI8U, uint8_t, uint32_t)
+  VM_LOAD(kBufferLoadI8S, int8_t, int32_t)
+  VM_LOAD(kBufferLoadI16U, uint16_t, uint32_t)
+  VM_LOAD(kBufferLoadI16S, int16_t, int32_t)
+  VM_LOAD(kBufferLoadI32, uint32_t, uint32_t)
+  VM_LOAD(kBufferLoadI64, uint64_t, uint64_t)
+  VM_STORE(kBufferStoreI8, uint8_t)
+  VM_STORE(kBufferStoreI16, uint16_t)
+  VM_STORE(kBufferStoreI32, uint32_t)
+  VM_STORE(kBufferStoreI64, uint64_t)
   VM_OBJECT(kBufferFillI8, FillElements<uint8_t>, 2)
   VM_OBJECT(kBufferFillI16, FillElements<uint16_t>, 2)
   VM_OBJECT(kBufferFillI32, FillElements<uint32_t>, 2)
@@ -767,16 +815,13 @@ dispatch:
 
   // Pairs.
 #define TAKT_VM_PLAIN_OP(name)
+#define TAKT_VM_FORM_B(name)
+#define TAKT_VM_FORM_C(name)
+#define TAKT_VM_FORM_D(name)
 #define TAKT_VM_INNER_OP(name)
+#define TAKT_VM_PAIR_OP(name, first, second, T) VM_PAIR(name, first, second, T)
 #define TAKT_VM_BRANCH_OP(name)
-#define TAKT_VM_PAIR_OP(first, second) \
-  VM_PAIR(k##first##second##I32, uint32_t, first, second) \
-  VM_PAIR(k##first##second##I64, uint64_t, first, second)
 #include "vm/inner_ops.inc"
-#undef TAKT_VM_PLAIN_OP
-#undef TAKT_VM_INNER_OP
-#undef TAKT_VM_BRANCH_OP
-#undef TAKT_VM_PAIR_OP
 
   // Calls.
   VM_OP(kCall) {
@@ -859,18 +904,26 @@ failed:
 
 #undef VM_NEXT
 #undef VM_POLL
+#undef VM_SET
 #undef VM_UNARY
+#undef VM_BINARY_FORM
+#undef VM_MIXED
 #undef VM_BINARY
 #undef VM_INTEGER_POWER
+#undef VM_TERNARY_FORM
 #undef VM_TERNARY
+#undef VM_PAIR
 #undef VM_DIVISION
 #undef VM_SHIFT
+#undef VM_LOAD_FORM
+#undef VM_LOAD
+#undef VM_STORE_FORM
+#undef VM_STORE
 #undef VM_OBJECT
 #undef VM_BRANCH1
 #undef VM_BRANCH2
 #undef VM_POP_FRAME
 #undef VM_ADD_BRANCH
-#undef VM_PAIR
 #undef VM_OP
 #undef VM_DISPATCH
 // clang-format on

@@ -25,31 +25,6 @@ inline ByteBuffer* MutableBufferAt(uint32_t* base, int16_t address,
 inline bool CheckRange(const ByteBuffer& buffer, uint64_t offset,
                        uint64_t length, size_t element_bytes, RunGuard& guard);
 
-// buffer.load.*: a = b[c], widened as a Register.
-template <typename Stored, typename Register>
-bool LoadElement(uint32_t* base, const Unit* pc, RunGuard& guard) {
-  const ByteBuffer* buffer = BufferAt(base, pc->b, guard);
-  if (buffer == nullptr) return false;
-  const auto index = Get<uint64_t>(base, pc->c);
-  if (!CheckRange(*buffer, index, 1, sizeof(Stored), guard)) return false;
-  Stored value;
-  std::memcpy(&value, buffer->data() + index * sizeof(Stored), sizeof(Stored));
-  Set<Register>(base, pc->a, static_cast<Register>(value));
-  return true;
-}
-
-// buffer.store.*: a[b] = c.
-template <typename Stored>
-bool StoreElement(uint32_t* base, const Unit* pc, RunGuard& guard) {
-  const ByteBuffer* buffer = MutableBufferAt(base, pc->a, guard);
-  if (buffer == nullptr) return false;
-  const auto index = Get<uint64_t>(base, pc->b);
-  if (!CheckRange(*buffer, index, 1, sizeof(Stored), guard)) return false;
-  const auto value = Get<Stored>(base, pc->c);
-  std::memcpy(buffer->data() + index * sizeof(Stored), &value, sizeof(Stored));
-  return true;
-}
-
 // buffer.fill.*: a, from element b on, c elements, value.
 template <typename Stored>
 bool FillElements(uint32_t* base, const Unit* pc, RunGuard& guard);
@@ -100,7 +75,9 @@ bool FailRange(const ByteBuffer& buffer, uint64_t offset, uint64_t length,
 
 // ---- Inline, because kernels spend their time here ----
 
-inline ByteBuffer* BufferAt(uint32_t* base, int16_t address, RunGuard& guard) {
+[[gnu::always_inline]] inline ByteBuffer* BufferAt(uint32_t* base,
+                                                   int16_t address,
+                                                   RunGuard& guard) {
   Object* const object = Peek(base, address);
   if (__builtin_expect(
           object != nullptr && object->type() == &ByteBuffer::kType, 1)) {
@@ -110,8 +87,9 @@ inline ByteBuffer* BufferAt(uint32_t* base, int16_t address, RunGuard& guard) {
   return nullptr;
 }
 
-inline ByteBuffer* MutableBufferAt(uint32_t* base, int16_t address,
-                                   RunGuard& guard) {
+[[gnu::always_inline]] inline ByteBuffer* MutableBufferAt(uint32_t* base,
+                                                          int16_t address,
+                                                          RunGuard& guard) {
   ByteBuffer* const buffer = BufferAt(base, address, guard);
   if (buffer == nullptr || __builtin_expect(buffer->is_mutable(), 1)) {
     return buffer;
@@ -120,13 +98,16 @@ inline ByteBuffer* MutableBufferAt(uint32_t* base, int16_t address,
   return nullptr;
 }
 
-inline bool CheckRange(const ByteBuffer& buffer, uint64_t offset,
-                       uint64_t length, size_t element_bytes, RunGuard& guard) {
+[[gnu::always_inline]] inline bool CheckRange(const ByteBuffer& buffer,
+                                              uint64_t offset, uint64_t length,
+                                              size_t element_bytes,
+                                              RunGuard& guard) {
   if (__builtin_expect(
           RangeFits(offset, length, buffer.byte_length() / element_bytes), 1)) {
     return true;
   }
-  return FailRange(buffer, offset, length, element_bytes, guard);
+  FailRange(buffer, offset, length, element_bytes, guard);
+  return false;
 }
 
 }  // namespace takt::vm

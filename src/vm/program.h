@@ -37,13 +37,7 @@ enum class InnerOp : uint16_t {
 #define TAKT_VM_PLAIN_OP(name) name,
 #define TAKT_VM_INNER_OP(name) name,
 #define TAKT_VM_BRANCH_OP(name) name, name##Back,
-#define TAKT_VM_PAIR_OP(first, second) \
-  k##first##second##I32, k##first##second##I64,
 #include "vm/inner_ops.inc"
-#undef TAKT_VM_PLAIN_OP
-#undef TAKT_VM_INNER_OP
-#undef TAKT_VM_BRANCH_OP
-#undef TAKT_VM_PAIR_OP
   kCount,
 };
 

@@ -49,6 +49,23 @@ TEST(InnerOpTablesTest, PairsAreOfOneWidth) {
   EXPECT_EQ(PairOf(InnerOp::kAddI32, InnerOp::kShlI32, false), InnerOp::kCount);
 }
 
+TEST(InnerOpTablesTest, OperandsThatAreTheLastResult) {
+  EXPECT_EQ(ChainedOf(InnerOp::kSubI32, 0), InnerOp::kSubI32B);
+  EXPECT_EQ(ChainedOf(InnerOp::kSubI32, 1), InnerOp::kSubI32C);
+  EXPECT_EQ(ChainedOf(InnerOp::kSubI32, 2), InnerOp::kCount);
+  EXPECT_EQ(ChainedOf(InnerOp::kFmaF32, 2), InnerOp::kFmaF32D);
+  EXPECT_EQ(ChainedOf(InnerOp::kBufferStoreI8, 0), InnerOp::kCount);
+  EXPECT_EQ(ChainedOf(InnerOp::kBufferStoreI8, 1), InnerOp::kBufferStoreI8C);
+  EXPECT_EQ(ChainedOf(PairOf(InnerOp::kXorI64, InnerOp::kXorI64, true), 0),
+            InnerOp::kXorXorI64B);
+  EXPECT_EQ(UnchainedOf(InnerOp::kFmaF32D), InnerOp::kFmaF32);
+  EXPECT_EQ(UnchainedOf(InnerOp::kFmaF32), InnerOp::kFmaF32);
+  EXPECT_TRUE(LeavesResult(InnerOp::kAddF64));
+  EXPECT_TRUE(LeavesResult(InnerOp::kBufferLoadI8S));
+  EXPECT_FALSE(LeavesResult(InnerOp::kBufferStoreI8));
+  EXPECT_FALSE(LeavesResult(InnerOp::kBufferLength));
+}
+
 TEST(InnerOpTablesTest, OnlySubtractionKeepsItsOrder) {
   EXPECT_TRUE(Commutes(InnerOp::kAddI32, false));
   EXPECT_TRUE(Commutes(InnerOp::kMulI64, true));

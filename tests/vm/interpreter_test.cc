@@ -45,13 +45,16 @@ const OpInfo& OpNamed(const std::string& mnemonic) {
 }
 
 // A function whose arguments are the instruction's operands and whose result
-// is its result.
+// is its result. The instruction before it makes the operand number `last`, if
+// there is one of that number.
 absl::StatusOr<std::vector<Value>> RunScalar(const std::string& mnemonic,
-                                             const std::vector<Value>& args) {
+                                             const std::vector<Value>& args,
+                                             size_t last = 99) {
   const OpInfo& info = OpNamed(mnemonic);
   std::istringstream fields(info.fields);
   std::string convention = "0";
   std::vector<uint16_t> operands;
+  bool last_is_wide = false;
   uint16_t next = 0;
   uint16_t result = 0;
   for (std::string field; fields >> field;) {
@@ -66,11 +69,19 @@ absl::StatusOr<std::vector<Value>> RunScalar(const std::string& mnemonic,
     if (convention.find('_') != std::string::npos) continue;
     const bool wide = field == "I" || field == "F";
     if (wide) next = static_cast<uint16_t>((next + 1) / 2 * 2);
+    if (operands.size() == last) last_is_wide = wide;
     operands.push_back(next);
     next = static_cast<uint16_t>(next + (wide ? 2 : 1));
   }
   BodyBuilder body;
-  body.Block().Emit(info.op);
+  body.Block();
+  if (last < operands.size()) {
+    body.Emit(last_is_wide ? Op::kOrI64 : Op::kOrI32);
+    body.U16(operands[last]).U16(operands[last]).U16(next);
+    operands[last] = next;
+    next = static_cast<uint16_t>(next + 2);
+  }
+  body.Emit(info.op);
   for (uint16_t operand : operands) body.U16(operand);
   body.U16(result).Emit(Op::kReturn).List({result});
   return RunBody(convention, body, next, 0, args);
@@ -82,28 +93,31 @@ struct Case {
   Value result;
 };
 
+void CheckCase(const Case& c, size_t last) {
+  const auto results = RunScalar(c.mnemonic, c.operands, last);
+  std::string operands;
+  for (const Value& operand : c.operands) operands += " " + Describe(operand);
+  ASSERT_TRUE(results.ok()) << c.mnemonic << operands << results.status();
+  ASSERT_EQ(results->size(), 1u);
+  const Value& actual = (*results)[0];
+  const bool both_nan =
+      (actual.kind() == ValueKind::kF32 && std::isnan(actual.f32()) &&
+       std::isnan(c.result.f32())) ||
+      (actual.kind() == ValueKind::kF64 && std::isnan(actual.f64()) &&
+       std::isnan(c.result.f64()));
+  EXPECT_TRUE(both_nan || SameBits(actual, c.result))
+      << c.mnemonic << operands << " gave " << Describe(actual) << ", expected "
+      << Describe(c.result);
+}
+
 void Check(const std::vector<Case>& cases, std::set<std::string>* seen) {
   for (const Case& c : cases) {
     if (seen != nullptr) {
       seen->insert(c.mnemonic);
       continue;
     }
-    const auto results = RunScalar(c.mnemonic, c.operands);
-    std::string operands;
-    for (const Value& operand : c.operands) {
-      operands += " " + Describe(operand);
-    }
-    ASSERT_TRUE(results.ok()) << c.mnemonic << operands << results.status();
-    ASSERT_EQ(results->size(), 1u);
-    const Value& actual = (*results)[0];
-    const bool both_nan =
-        (actual.kind() == ValueKind::kF32 && std::isnan(actual.f32()) &&
-         std::isnan(c.result.f32())) ||
-        (actual.kind() == ValueKind::kF64 && std::isnan(actual.f64()) &&
-         std::isnan(c.result.f64()));
-    EXPECT_TRUE(both_nan || SameBits(actual, c.result))
-        << c.mnemonic << operands << " gave " << Describe(actual)
-        << ", expected " << Describe(c.result);
+    // With each of the operands as the last result, and with none.
+    for (size_t last = 0; last <= c.operands.size(); ++last) CheckCase(c, last);
   }
 }
 
@@ -396,6 +410,48 @@ TEST(InterpreterTest, UnusedArgumentsNeedNoRegisters) {
   EXPECT_EQ(buffer->reference_count(), 2);
 }
 
+// Arguments of all kinds between functions, and a result that is the last one
+// or an older one. The refs are moved, and one is passed as null.
+TEST(InterpreterTest, CallsPassArgumentsOfAllKinds) {
+  for (const bool is_wide : {false, true}) {
+    for (const bool is_last : {false, true}) {
+      // i, I, r, f, F, r, i at words 0, 2, 4, 6, 8 and refs 0, 1.
+      BodyBuilder callee;
+      callee.Block().Emit(Op::kExtI32I64S).U16(0).U16(10);
+      callee.Emit(Op::kExtI32I64S).U16(8).U16(12);
+      callee.Emit(Op::kSubI64).U16(2).U16(10).U16(10);
+      callee.Emit(Op::kMulI64).U16(6).U16(12).U16(12);
+      callee.Emit(Op::kCmpNzRef).U16(R(0)).U16(14);
+      callee.Emit(Op::kCmpNzRef).U16(R(1)).U16(15);
+      callee.Emit(Op::kAddI64).U16(10).U16(12).U16(10);
+      callee.Emit(Op::kTruncI64I32).U16(10).U16(16);
+      callee.Emit(Op::kSubI32).U16(14).U16(15).U16(14);
+      callee.Emit(Op::kAddI32).U16(16).U16(14).U16(16);
+      if (is_wide) callee.Emit(Op::kExtI32I64S).U16(16).U16(10);
+      if (!is_last) callee.Emit(Op::kConstI32Zero).U16(15);
+      callee.Emit(Op::kReturn).List({static_cast<uint16_t>(is_wide ? 10 : 16)});
+      BodyBuilder caller;
+      caller.Block().Emit(Op::kConstI64).U64(3).U16(6);
+      caller.Emit(Op::kConstI64).U64(uint64_t{1} << 33).U16(8);
+      caller.Emit(Op::kCall).U32(0);
+      caller.List({0, 8, MoveR(0), 1, 6, R(1), 2});
+      caller.List({4}).Emit(Op::kCmpNzRef).U16(R(0)).U16(0);
+      caller.Emit(Op::kReturn).List({4, 0});
+      ModuleBuilder builder("m");
+      builder.AddFunction(is_wide ? "0iIrfIri_I" : "0iIrfIri_i", callee, 18, 2);
+      Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(4, 16);
+      const auto results = RunBody(
+          is_wide ? "0iiir_Ii" : "0iiir_ii", caller, 10, 2,
+          {i(5), i(6), i(-7), Value::FromRef(Ref<Object>(buffer))}, builder);
+      ASSERT_TRUE(results.ok()) << results.status();
+      // (2^33 - 5) + 3 * -7, cut to 32 bits, and 1 for the first ref alone.
+      EXPECT_TRUE(SameBits((*results)[0], is_wide ? I(-25) : i(-25)));
+      EXPECT_TRUE(SameBits((*results)[1], i(0)));
+      EXPECT_TRUE(buffer->IsUnique());
+    }
+  }
+}
+
 TEST(InterpreterTest, DivisionByZeroFails) {
   for (const char* mnemonic :
        {"div.i32.s", "div.i32.u", "rem.i32.s", "rem.i32.u"}) {
@@ -594,13 +650,52 @@ TEST(InterpreterTest, ComparisonsWithinBranches) {
   }
 }
 
-// Two operations in a row, the second on the result of the first.
-TEST(InterpreterTest, PairsOfOperations) {
-  using Function = uint64_t (*)(uint64_t, uint64_t);
-  struct Half {
-    Op op32, op64;
-    Function function;
+struct Half {
+  Op op32, op64;
+  uint64_t (*function)(uint64_t, uint64_t);
+};
+
+struct PairShape {
+  bool is_wide;
+  bool is_swapped;       // The second one's operands.
+  uint16_t target;       // Of the second one; the first one's is 6.
+  uint16_t last = 0xff;  // Which operand of the first is the last result.
+};
+
+void CheckPair(const Half& first, const Half& second, const PairShape& shape) {
+  const int64_t a = 0x1234567890, b = -7654321, c = 0x5555aaaa3333;
+  const bool wide = shape.is_wide;
+  uint16_t operands[] = {0, 2};
+  BodyBuilder body;
+  body.Block();
+  if (shape.last < 2) {
+    body.Emit(wide ? Op::kOrI64 : Op::kOrI32);
+    body.U16(operands[shape.last]).U16(operands[shape.last]).U16(8);
+    operands[shape.last] = 8;
+  }
+  body.Emit(wide ? first.op64 : first.op32);
+  body.U16(operands[0]).U16(operands[1]).U16(6);
+  body.Emit(wide ? second.op64 : second.op32);
+  body.U16(shape.is_swapped ? 4 : 6).U16(shape.is_swapped ? 6 : 4);
+  body.U16(shape.target).Emit(Op::kReturn).List({6, shape.target});
+  const auto results =
+      RunBody(wide ? "0III_II" : "0III_ii", body, 10, 0, {I(a), I(b), I(c)});
+  ASSERT_TRUE(results.ok()) << results.status();
+  const uint64_t mask = wide ? ~uint64_t{0} : 0xffffffff;
+  const uint64_t x = first.function(a, b);
+  const uint64_t y =
+      shape.is_swapped ? second.function(c, x) : second.function(x, c);
+  const auto bits = [&](size_t i) {
+    const Value& value = (*results)[i];
+    return static_cast<uint64_t>(wide ? value.i64() : value.i32()) & mask;
   };
+  EXPECT_EQ(bits(0), (shape.target == 6 ? y : x) & mask);
+  EXPECT_EQ(bits(1), y & mask);
+}
+
+// Two operations in a row, the second on the result of the first. An operand of
+// the first may be the result of an instruction before it.
+TEST(InterpreterTest, PairsOfOperations) {
   const Half halves[] = {
       {Op::kAddI32, Op::kAddI64, [](uint64_t a, uint64_t b) { return a + b; }},
       {Op::kSubI32, Op::kSubI64, [](uint64_t a, uint64_t b) { return a - b; }},
@@ -609,36 +704,15 @@ TEST(InterpreterTest, PairsOfOperations) {
       {Op::kOrI32, Op::kOrI64, [](uint64_t a, uint64_t b) { return a | b; }},
       {Op::kXorI32, Op::kXorI64, [](uint64_t a, uint64_t b) { return a ^ b; }},
   };
-  const int64_t a = 0x1234567890, b = -7654321, c = 0x5555aaaa3333;
   for (const Half& first : halves) {
     for (const Half& second : halves) {
-      for (const bool swap : {false, true}) {
-        for (const uint16_t target : {0, 2, 4, 6, 8}) {
-          for (const bool wide : {false, true}) {
-            BodyBuilder body;
-            body.Block();
-            body.Emit(wide ? first.op64 : first.op32).U16(0).U16(2).U16(6);
-            body.Emit(wide ? second.op64 : second.op32);
-            body.U16(swap ? 4 : 6).U16(swap ? 6 : 4).U16(target);
-            body.Emit(Op::kReturn).List({6, target});
-            const auto results = RunBody(wide ? "0III_II" : "0III_ii", body, 10,
-                                         0, {I(a), I(b), I(c)});
-            ASSERT_TRUE(results.ok()) << results.status();
-            const uint64_t x = first.function(a, b);
-            const uint64_t y =
-                swap ? second.function(c, x) : second.function(x, c);
-            const Value& result = (*results)[1];
-            const Value& middle = (*results)[0];
-            const uint64_t kept = target == 6 ? y : x;
-            if (wide) {
-              EXPECT_EQ(static_cast<uint64_t>(result.i64()), y);
-              EXPECT_EQ(static_cast<uint64_t>(middle.i64()), kept);
-            } else {
-              EXPECT_EQ(static_cast<uint32_t>(result.i32()),
-                        static_cast<uint32_t>(y));
-              EXPECT_EQ(static_cast<uint32_t>(middle.i32()),
-                        static_cast<uint32_t>(kept));
-            }
+      for (const bool is_wide : {false, true}) {
+        for (const bool is_swapped : {false, true}) {
+          for (const uint16_t target : {0, 2, 4, 6, 8}) {
+            CheckPair(first, second, {is_wide, is_swapped, target});
+          }
+          for (const uint16_t last : {0, 1}) {
+            CheckPair(first, second, {is_wide, is_swapped, 6, last});
           }
         }
       }

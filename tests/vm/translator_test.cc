@@ -14,6 +14,7 @@
 #include "tests/vm/short_values.h"
 #include "tests/vm/vm_test_util.h"
 #include "vm/byte_buffer.h"
+#include "vm/program.h"
 
 namespace takt::vm {
 namespace {
@@ -139,6 +140,70 @@ TEST(TranslatorTest, ValuesThatGoRoundALoop) {
     EXPECT_EQ((*results)[0].i32(), shape.result_is_new ? 96 : 48);
     EXPECT_EQ((*results)[1].i32(), shape.old_is_read ? 3 * 31 : 0);
   }
+}
+
+std::vector<InnerOp> OpsOf(const Function& function,
+                           const std::vector<size_t>& units) {
+  std::vector<InnerOp> ops;
+  for (size_t unit : units) {
+    ops.push_back(static_cast<InnerOp>(function.code[unit].op));
+  }
+  return ops;
+}
+
+// An instruction takes an operand from the one before it, if that has the same
+// register and width.
+TEST(TranslatorTest, OperandsFromTheLastResult) {
+  BodyBuilder body;
+  body.Block().Emit(Op::kAddI64).U16(0).U16(0).U16(2);
+  body.Emit(Op::kBufferLoadI32).U16(R(0)).U16(2).U16(4);
+  body.Emit(Op::kSubI32).U16(0).U16(4).U16(5);
+  body.Emit(Op::kBufferStoreI32).U16(R(0)).U16(0).U16(5);
+  body.Emit(Op::kXorI32).U16(5).U16(4).U16(4);
+  body.Emit(Op::kOrI64).U16(4).U16(0).U16(6);
+  body.Emit(Op::kReturn).List({6});
+  ModuleBuilder builder("m");
+  builder.AddFunction("0Ir_I", body, 8, 1);
+  absl::StatusOr<Ref<BytecodeModule>> module = TryLoad(builder);
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ(OpsOf((*module)->program().functions[0], {0, 1, 2, 3, 4, 5, 6}),
+            (std::vector<InnerOp>{InnerOp::kAddI64, InnerOp::kBufferLoadI32C,
+                                  InnerOp::kSubI32C, InnerOp::kBufferStoreI32C,
+                                  InnerOp::kXorI32, InnerOp::kOrI64,
+                                  InnerOp::kReturn64}));
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(12, 0);
+  buffer->data()[8] = 9;
+  const auto results =
+      RunBody("0Ir_I", body, 8, 1, {I(1), Value::FromRef(buffer)});
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_EQ(buffer->data()[4], static_cast<uint8_t>(1 - 9));
+  const auto low = static_cast<uint32_t>((1 - 9) ^ 9);
+  const auto high = static_cast<uint32_t>(1 - 9);
+  EXPECT_EQ(static_cast<uint64_t>((*results)[0].i64()),
+            (uint64_t{high} << 32 | low) | 1);
+}
+
+// Two operations whose first result is overwritten by the second are one
+// instruction. The first instruction of a block takes nothing from another one.
+TEST(TranslatorTest, ChainsEndWithTheirBlock) {
+  BodyBuilder body;
+  const uint32_t next = body.NewLabel();
+  body.Block().Emit(Op::kMulI32).U16(0).U16(0).U16(2);
+  body.Emit(Op::kSubI32).U16(1).U16(2).U16(3);
+  body.Emit(Op::kXorI32).U16(0).U16(3).U16(3);
+  body.Emit(Op::kBr).Branch(next);
+  body.Block(next).Emit(Op::kAddI32).U16(3).U16(1).U16(4);
+  body.Emit(Op::kReturn).List({4});
+  ModuleBuilder builder("m");
+  builder.AddFunction("0ii_i", body, 5, 0);
+  absl::StatusOr<Ref<BytecodeModule>> module = TryLoad(builder);
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ(OpsOf((*module)->program().functions[0], {0, 1, 3, 4}),
+            (std::vector<InnerOp>{InnerOp::kMulI32, InnerOp::kSubXorI32,
+                                  InnerOp::kAddI32, InnerOp::kReturn32}));
+  const auto results = RunBody("0ii_i", body, 5, 0, {i(5), i(7)});
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_EQ((*results)[0].i32(), ((7 - 25) ^ 5) + 7);
 }
 
 // The first block of a loop only compares; its flag may be seen after it.
