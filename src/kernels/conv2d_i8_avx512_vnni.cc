@@ -29,23 +29,30 @@ constexpr int kPixelsMax = 12;
 constexpr int PixelsOf(int64_t blocks) { return blocks <= 2 ? 12 : 6; }
 constexpr bool kHasOffset = true;
 
-template <typename Sum>
-inline void Dot(Sum& sum, uint32_t four, const int8_t* weights) {
+constexpr int kTapsAtOnce = 1;
+typedef int32_t Words __attribute__((vector_size(64)));
+using Sums = Words;
+using Taps = Words;
+
+inline void Dot(Sums& sums, uint32_t four, const int8_t* weights) {
   const __m512i inputs =
       _mm512_set1_epi32(static_cast<int>(four ^ 0x80808080u));
-  sum = (Sum)_mm512_dpbusd_epi32((__m512i)sum, inputs,
-                                 _mm512_loadu_si512(weights));
+  sums = (Sums)_mm512_dpbusd_epi32((__m512i)sums, inputs,
+                                   _mm512_loadu_si512(weights));
 }
+inline void ToWords(const Sums& sums, Words* words) { *words = sums; }
 
-template <typename Words>
-inline void Widen(const int8_t* data, int64_t count, Words* words) {
+inline void LoadTaps(const int8_t* data, const int8_t*, int64_t count,
+                     Taps* taps) {
   const auto mask =
       static_cast<__mmask16>((1u << (count < 16 ? count : 16)) - 1);
-  *words = (Words)_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(mask, data));
+  *taps = (Taps)_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(mask, data));
+}
+inline void AddTaps(Words& words, const Taps& x, const Taps& weights) {
+  words += x * weights;
 }
 
-template <typename Sum>
-inline void Finish(const Sum& sum, const ConvI8Operands& o, int64_t at,
+inline void Finish(const Words& sum, const ConvI8Operands& o, int64_t at,
                    int64_t channel, int64_t count) {
   const auto mask = static_cast<__mmask16>((1u << count) - 1);
   const __m512i total = _mm512_add_epi32(

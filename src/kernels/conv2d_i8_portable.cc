@@ -12,10 +12,13 @@ constexpr int kBlocks = 1;
 constexpr int kPixelsMax = 4;
 constexpr int PixelsOf(int64_t) { return 2; }
 constexpr bool kHasOffset = false;
+constexpr int kTapsAtOnce = 1;
+typedef int32_t Words __attribute__((vector_size(64)));
+using Sums = Words;
+using Taps = Words;
 
 // Sums wrap, as -fwrapv would have it.
-template <typename Sum>
-inline void Dot(Sum& sum, uint32_t four, const int8_t* weights) {
+inline void Dot(Sums& sum, uint32_t four, const int8_t* weights) {
   for (int64_t c = 0; c < kConvBlock; ++c) {
     int32_t dot = 0;
     for (int b = 0; b < 4; ++b) {
@@ -26,18 +29,22 @@ inline void Dot(Sum& sum, uint32_t four, const int8_t* weights) {
   }
 }
 
-template <typename Words>
-inline void Widen(const int8_t* data, int64_t count, Words* words) {
+inline void ToWords(const Sums& sums, Words* words) { *words = sums; }
+
+inline void LoadTaps(const int8_t* data, const int8_t*, int64_t count,
+                     Taps* taps) {
   if (count >= kConvBlock) {
-    for (int64_t i = 0; i < kConvBlock; ++i) (*words)[i] = data[i];
+    for (int64_t i = 0; i < kConvBlock; ++i) (*taps)[i] = data[i];
   } else {
-    *words = Words{};
-    for (int64_t i = 0; i < count; ++i) (*words)[i] = data[i];
+    *taps = Taps{};
+    for (int64_t i = 0; i < count; ++i) (*taps)[i] = data[i];
   }
 }
+inline void AddTaps(Words& words, const Taps& x, const Taps& weights) {
+  words += x * weights;
+}
 
-template <typename Sum>
-inline void Finish(const Sum& sum, const ConvI8Operands& o, int64_t at,
+inline void Finish(const Words& sum, const ConvI8Operands& o, int64_t at,
                    int64_t channel, int64_t count) {
   const auto low = static_cast<float>(o.low - o.output_zero);
   const auto high = static_cast<float>(o.high - o.output_zero);
