@@ -54,6 +54,8 @@ struct ConvI8Kernels {
 };
 extern const ConvI8Kernels kConvI8Portable;
 #if defined(__x86_64__)
+extern const ConvI8Kernels kConvI8Avx2;
+extern const ConvI8Kernels kConvI8AvxVnni;
 extern const ConvI8Kernels kConvI8Avx512Vnni;
 #endif
 

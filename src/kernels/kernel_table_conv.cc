@@ -10,6 +10,7 @@ void SelectConvKernels(const InstructionSets& sets, KernelTable* table) {
 #if defined(__x86_64__)
   if (sets.avx2_fma) {
     table->conv = &kConvAvx2;
+    table->conv_i8 = sets.avx_vnni ? &kConvI8AvxVnni : &kConvI8Avx2;
     if (sets.avx512_vnni) SelectAvx512Kernels(sets, table);
   }
 #endif

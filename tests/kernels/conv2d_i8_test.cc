@@ -1,12 +1,30 @@
 // Every kernel that runs here against sums of the definition; bytes are equal.
 #include "kernels/conv2d_i8.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "tests/kernels/test_support.h"
+
+#if defined(__x86_64__)
+// The kernels for AVX-VNNI by the instruction's other encoding, so that they
+// are checked where a processor has only that one.
+#include "kernels/target.h"
+TAKT_TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma")
+namespace takt::kernels {
+namespace {
+#define TAKT_DOT_BYTES _mm256_dpbusd_epi32
+#include "kernels/conv2d_i8_avx_vnni.inc"
+}  // namespace
+}  // namespace takt::kernels
+TAKT_TARGET_END
+#endif
 
 namespace takt::kernels {
 namespace {
@@ -161,10 +179,24 @@ ConvShape RandomShape(bool is_depthwise, TestRandom* random) {
   return s;
 }
 
+std::vector<ConvI8Kernels> Kernels() {
+  std::vector<ConvI8Kernels> kernels;
+  for (const KernelTable& table : RunnableKernels()) {
+    kernels.push_back(*table.conv_i8);
+  }
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512vnni") &&
+      __builtin_cpu_supports("avx512vl")) {
+    kernels.push_back({&Conv2dI8, &DepthwiseI8});
+  }
+#endif
+  return kernels;
+}
+
 class Conv2dI8Test : public testing::TestWithParam<size_t> {};
 
 TEST_P(Conv2dI8Test, BytesOfRandomShapesAndTiles) {
-  const ConvI8Kernels& kernels = *RunnableKernels()[GetParam()].conv_i8;
+  const ConvI8Kernels kernels = Kernels()[GetParam()];
   TestRandom random(31);
   for (int round = 0; round < 120; ++round) {
     const bool is_depthwise = round % 3 == 0;
@@ -184,7 +216,7 @@ TEST_P(Conv2dI8Test, BytesOfRandomShapesAndTiles) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sets, Conv2dI8Test,
-                         testing::Range<size_t>(0, RunnableKernels().size()));
+                         testing::Range<size_t>(0, Kernels().size()));
 
 }  // namespace
 }  // namespace takt::kernels

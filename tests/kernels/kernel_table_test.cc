@@ -14,6 +14,7 @@ TEST(KernelTableTest, PortableKernelsNeedNothing) {
   EXPECT_EQ(table.elementwise, &kElementwisePortable);
   EXPECT_EQ(table.mmt4d, &kMmt4dPortable);
   EXPECT_EQ(table.conv, &kConvPortable);
+  EXPECT_EQ(table.conv_i8, &kConvI8Portable);
 }
 
 #if defined(__x86_64__)
@@ -22,6 +23,11 @@ TEST(KernelTableTest, TakesWiderVectorsWhereTheyAre) {
   EXPECT_EQ(table.elementwise, &kElementwiseAvx2);
   EXPECT_EQ(table.mmt4d, &kMmt4dAvx2);
   EXPECT_EQ(table.conv, &kConvAvx2);
+  EXPECT_EQ(table.conv_i8, &kConvI8Avx2);
+  EXPECT_EQ(SelectKernels({.avx2_fma = true, .avx_vnni = true}).conv_i8,
+            &kConvI8AvxVnni);
+  EXPECT_EQ(SelectKernels({.avx2_fma = true, .avx512_vnni = true}).conv_i8,
+            &kConvI8Avx512Vnni);
   EXPECT_EQ(SelectKernels({.avx2_fma = true, .avx_vnni = true}).mmt4d,
             &kMmt4dAvxVnni);
   EXPECT_EQ(

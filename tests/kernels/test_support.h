@@ -21,6 +21,9 @@ inline std::vector<KernelTable> RunnableKernels() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     tables.push_back(SelectKernels({.avx2_fma = true}));
+    if (__builtin_cpu_supports("avxvnni")) {
+      tables.push_back(SelectKernels({.avx2_fma = true, .avx_vnni = true}));
+    }
     if (__builtin_cpu_supports("avx512vnni") &&
         __builtin_cpu_supports("avx512vl")) {
       const bool has_vbmi = __builtin_cpu_supports("avx512vbmi");
