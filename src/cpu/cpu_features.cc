@@ -248,6 +248,7 @@ kernels::InstructionSets UsableInstructionSets(const ProcessorData& processor) {
   sets.avx512_vbmi = sets.avx512_vnni && processor.Has(x86_64::kAvx512Vbmi);
   sets.avx512_bf16 = sets.avx512_vnni && processor.Has(x86_64::kAvx512Bf16);
 #elif defined(__aarch64__)
+  sets.neon = processor.Has(arm_64::kFpArmv8);
   sets.neon_dotprod = processor.Has(arm_64::kDotProd);
   sets.neon_i8mm = processor.Has(arm_64::kI8mm);
 #elif defined(__riscv)

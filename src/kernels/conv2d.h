@@ -123,6 +123,8 @@ extern const ConvBf16Kernels kConvBf16Portable;
 extern const ConvBf16Kernels kConvBf16Avx512;
 extern const ConvKernels kConvAvx2;
 extern const ConvKernels kConvAvx512;
+#elif defined(__aarch64__)
+extern const ConvKernels kConvNeon;
 #endif
 
 }  // namespace takt::kernels

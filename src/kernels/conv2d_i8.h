@@ -57,6 +57,10 @@ extern const ConvI8Kernels kConvI8Portable;
 extern const ConvI8Kernels kConvI8Avx2;
 extern const ConvI8Kernels kConvI8AvxVnni;
 extern const ConvI8Kernels kConvI8Avx512Vnni;
+#elif defined(__aarch64__)
+extern const ConvI8Kernels kConvI8Neon;
+extern const ConvI8Kernels kConvI8NeonDotProd;
+extern const ConvI8Kernels kConvI8NeonI8mm;
 #endif
 
 }  // namespace takt::kernels

@@ -6,6 +6,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/target.h"
@@ -51,7 +52,8 @@ inline void ToWords(const Sums& sums, Words* words) {
 
 }  // namespace
 
-const ConvI8Kernels kConvI8Avx2 = {&Conv2dI8, &DepthwiseI8};
+const ConvI8Kernels kConvI8Avx2 = {&Conv2dI8, &DepthwiseI8, &AttentionI8,
+                                   &AddI8, &LayerNormI8};
 
 }  // namespace takt::kernels
 

@@ -5,6 +5,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/target.h"
@@ -19,7 +20,8 @@ namespace {
 
 }  // namespace
 
-const ConvI8Kernels kConvI8AvxVnni = {&Conv2dI8, &DepthwiseI8};
+const ConvI8Kernels kConvI8AvxVnni = {&Conv2dI8, &DepthwiseI8, &AttentionI8,
+                                      &AddI8, &LayerNormI8};
 
 }  // namespace takt::kernels
 

@@ -6,13 +6,14 @@
 namespace takt::kernels {
 
 struct InstructionSets {
-  bool avx2_fma = false;     // AVX2, FMA and F16C.
-  bool avx_vnni = false;     // Beside these.
-  bool avx512_vnni = false;  // AVX-512 F, BW, VL and VNNI, beside these.
-  bool avx512_vbmi = false;  // Beside these.
-  bool avx512_bf16 = false;  // Beside avx512_vnni.
-  bool neon_dotprod = false;
-  bool neon_i8mm = false;  // Beside these.
+  bool avx2_fma = false;      // AVX2, FMA and F16C.
+  bool avx_vnni = false;      // Beside these.
+  bool avx512_vnni = false;   // AVX-512 F, BW, VL and VNNI, beside these.
+  bool avx512_vbmi = false;   // Beside these.
+  bool avx512_bf16 = false;   // Beside avx512_vnni.
+  bool neon = false;          // Of 64-bit Arm.
+  bool neon_dotprod = false;  // Beside it.
+  bool neon_i8mm = false;     // Beside these.
   bool riscv_v = false;
 };
 

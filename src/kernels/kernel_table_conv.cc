@@ -13,6 +13,14 @@ void SelectConvKernels(const InstructionSets& sets, KernelTable* table) {
     table->conv_i8 = sets.avx_vnni ? &kConvI8AvxVnni : &kConvI8Avx2;
     if (sets.avx512_vnni) SelectAvx512Kernels(sets, table);
   }
+#elif defined(__aarch64__)
+  if (sets.neon) {
+    table->conv = &kConvNeon;
+    table->conv_i8 = &kConvI8Neon;
+    if (sets.neon_dotprod) {
+      table->conv_i8 = sets.neon_i8mm ? &kConvI8NeonI8mm : &kConvI8NeonDotProd;
+    }
+  }
 #endif
 }
 

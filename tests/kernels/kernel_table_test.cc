@@ -49,6 +49,16 @@ TEST(KernelTableTest, TakesWiderVectorsWhereTheyAre) {
 }
 #elif defined(__aarch64__)
 TEST(KernelTableTest, TakesTheDotProductAndMatricesWhereTheyAre) {
+  EXPECT_EQ(SelectKernels({.neon = true}).conv, &kConvNeon);
+  EXPECT_EQ(SelectKernels({.neon = true}).conv_i8, &kConvI8Neon);
+  EXPECT_EQ(SelectKernels({.neon = true, .neon_dotprod = true}).conv_i8,
+            &kConvI8NeonDotProd);
+  EXPECT_EQ(
+      SelectKernels({.neon = true, .neon_dotprod = true, .neon_i8mm = true})
+          .conv_i8,
+      &kConvI8NeonI8mm);
+  EXPECT_EQ(SelectKernels({.neon = true, .neon_i8mm = true}).conv_i8,
+            &kConvI8Neon);
   EXPECT_EQ(SelectKernels({.neon_dotprod = true}).mmt4d, &kMmt4dNeonDotProd);
   EXPECT_EQ(SelectKernels({.neon_dotprod = true, .neon_i8mm = true}).mmt4d,
             &kMmt4dNeonI8mm);
@@ -68,8 +78,8 @@ TEST(KernelTableTest, SaysHowManySetsOfKernelsRunHere) {
   ASSERT_FALSE(tables.empty());
   EXPECT_EQ(tables.front().mmt4d, &kMmt4dPortable);
   for (size_t i = 1; i < tables.size(); ++i) {
-    EXPECT_NE(tables[i].mmt4d, &kMmt4dPortable);
-    EXPECT_NE(tables[i].mmt4d, tables[i - 1].mmt4d);
+    EXPECT_NE(tables[i].conv_i8, &kConvI8Portable);
+    EXPECT_NE(tables[i].conv_i8, tables[i - 1].conv_i8);
   }
   std::printf("%zu sets of kernels run here\n", tables.size());
 }

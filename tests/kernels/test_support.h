@@ -35,12 +35,13 @@ inline std::vector<KernelTable> RunnableKernels() {
     }
   }
 #elif defined(__aarch64__)
+  tables.push_back(SelectKernels({.neon = true}));
   // Bits of Linux's HWCAP and HWCAP2.
   if ((getauxval(AT_HWCAP) >> 20 & 1) != 0) {
-    tables.push_back(SelectKernels({.neon_dotprod = true}));
+    tables.push_back(SelectKernels({.neon = true, .neon_dotprod = true}));
     if ((getauxval(AT_HWCAP2) >> 13 & 1) != 0) {
-      tables.push_back(
-          SelectKernels({.neon_dotprod = true, .neon_i8mm = true}));
+      tables.push_back(SelectKernels(
+          {.neon = true, .neon_dotprod = true, .neon_i8mm = true}));
     }
   }
 #elif defined(TAKT_KERNELS_RVV)
