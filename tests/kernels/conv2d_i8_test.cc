@@ -187,7 +187,8 @@ std::vector<ConvI8Kernels> Kernels() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512vnni") &&
       __builtin_cpu_supports("avx512vl")) {
-    kernels.push_back({&Conv2dI8, &DepthwiseI8});
+    kernels.push_back(
+        {&Conv2dI8, &DepthwiseI8, &AttentionI8, &AddI8, &LayerNormI8});
   }
 #endif
   return kernels;
