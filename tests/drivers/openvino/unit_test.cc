@@ -267,6 +267,19 @@ TEST_F(UnitTest, AResetCompilesForADeviceThatWasLost) {
   ExpectRight();
 }
 
+TEST_F(UnitTest, TheDeviceMayRefuseAModel) {
+  Open();
+  const Bytes data = ReadProgramFile("affine");
+  uint64_t program = 0;
+  faults.compile = GENERAL_ERROR;
+  faults.message = "Unsupported operation";
+  EXPECT_EQ(unit_->Load(data, &program), TAKT_NPU_RESULT_UNSUPPORTED);
+  faults.message = "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY";
+  EXPECT_EQ(unit_->Load(data, &program), TAKT_NPU_RESULT_NO_MEMORY);
+  EXPECT_EQ(program, 0u);
+  EXPECT_EQ(Run(1), TAKT_NPU_RESULT_OK);  // The one that was loaded before.
+}
+
 TEST_F(UnitTest, TelemetryIsWhatTheDeviceGives) {
   Open();
   takt_npu_telemetry_t telemetry = unit_->telemetry();
