@@ -372,7 +372,8 @@ class Scheduler {
   void YieldLeases(JobRecord* job);
   void Hold(OperationRecord* operation, const Placement& placement);
   bool GivesUpNow(const OperationRecord& operation) const;
-  bool Preempt(OperationRecord* operation, bool is_held, int64_t finish_ns);
+  bool Preempt(OperationRecord* operation, bool is_held, int64_t start_ns,
+               int64_t finish_ns);
   int64_t PreemptedFinish(const OperationRecord& operation,
                           uint32_t alternative);
   uint32_t Obtainable(const OperationRecord& operation,
@@ -427,6 +428,7 @@ class Scheduler {
   Indicators indicators_;  // Since the last look.
   int64_t now_ns_ = 0;
   int64_t next_hold_ns_ = kInfiniteFuture;
+  int64_t next_late_ns_ = kInfiniteFuture;  // What is waited for is late then.
   bool has_stopped_ = false;  // An operation stopped since the last review.
   uint64_t next_sequence_ = 0;
   uint32_t waiting_count_ = 0;

@@ -9,11 +9,16 @@
 namespace takt::sched {
 namespace {
 
-// An operation that waits for a pool is placed anew when the pool is late by
-// this part of the expected wait, and at least this much: more than the noise
-// of durations, so that it does not move to and fro.
+// An operation that waits for a pool, or for less urgent work to end by itself,
+// is decided anew when that is late by this part of the expected wait, and at
+// least this much: more than the noise of durations, so that it does not move
+// to and fro.
 constexpr int64_t kHoldSlackDivisor = 4;
 constexpr int64_t kHoldSlackNs = 20'000;
+
+int64_t LatestAfter(int64_t wait_ns) {
+  return wait_ns + std::max(wait_ns / kHoldSlackDivisor, kHoldSlackNs);
+}
 
 // The least gain that restarts an operation on more cores: a quarter of what is
 // left, and more than a restart costs.
@@ -264,10 +269,7 @@ void Scheduler::Hold(OperationRecord* operation, const Placement& placement) {
       (placement.finish_ns - placement.start_ns) * placement.shards;
   const int64_t wait_ns = placement.start_ns - now_ns_;
   operation->hold_until_ns =
-      policy_.Reconsiders()
-          ? placement.start_ns +
-                std::max(wait_ns / kHoldSlackDivisor, kHoldSlackNs)
-          : kInfiniteFuture;
+      policy_.Reconsiders() ? now_ns_ + LatestAfter(wait_ns) : kInfiniteFuture;
   PoolState& pool = pools_[placement.pool];
   pool.held.Push(operation);
   pool.held_work_ns[static_cast<uint32_t>(operation->facts.band)] +=
@@ -356,13 +358,15 @@ void Scheduler::AskToYield(const OperationRecord& operation,
   }
 }
 
-// Preempts less urgent work if the operation then ends before `finish_ns`.
+// Preempts less urgent work if the operation then ends before `finish_ns`;
+// otherwise it waits until about `start_ns`.
 // Returns whether the operation now waits for that work to yield.
 bool Scheduler::Preempt(OperationRecord* operation, bool is_held,
-                        int64_t finish_ns) {
+                        int64_t start_ns, int64_t finish_ns) {
   const auto& alternatives = costs_.kernel(operation->kernel).alternatives;
   int32_t best = -1;
   int64_t best_ns = finish_ns;
+  bool may_gain = false;
   for (uint32_t i = 0; i < alternatives.size(); ++i) {
     const uint32_t pool = alternatives[i].pool;
     if (is_held && pool != operation->held_pool) continue;
@@ -370,12 +374,20 @@ bool Scheduler::Preempt(OperationRecord* operation, bool is_held,
       continue;
     }
     const int64_t done_ns = PreemptedFinish(*operation, i);
+    may_gain |= done_ns < kInfiniteFuture;
     if (done_ns < best_ns) {
       best_ns = done_ns;
       best = static_cast<int32_t>(i);
     }
   }
-  if (best < 0) return false;
+  if (best < 0) {
+    // That work may take longer than expected.
+    if (may_gain) {
+      next_late_ns_ =
+          std::min(next_late_ns_, now_ns_ + LatestAfter(start_ns - now_ns_));
+    }
+    return false;
+  }
   const auto& alternative = alternatives[static_cast<size_t>(best)];
   AskToYield(*operation, PlacesOf(*operation, alternative.pool),
              alternative.shards);
@@ -506,14 +518,16 @@ void Scheduler::PlaceTop(OperationRecord* operation, bool is_held,
     Hold(operation, *chosen);
     return;
   }
+  int64_t start_ns = kInfiniteFuture;
   int64_t expected_ns = kInfiniteFuture;
   for (const Placement& placement : placements_) {
+    start_ns = std::min(start_ns, placement.start_ns);
     expected_ns = std::min(expected_ns, placement.finish_ns);
   }
   // A promised operation does not wait for others to end by themselves.
   if (operation->facts.band == Band::kPromised) expected_ns = kInfiniteFuture;
   *is_done = true;
-  if (Preempt(operation, is_held, expected_ns)) return;
+  if (Preempt(operation, is_held, start_ns, expected_ns)) return;
   // An operation that needs several resources at once collects them.
   if (!is_held && groups_[operation->group].shards_min > 1) {
     claimed_ = claimed_ | (free_ & groups_[operation->group].eligible);
@@ -561,6 +575,7 @@ void Scheduler::Decide(int64_t now_ns) {
   }
   ReviewDelayed(now_ns);
   claimed_ = {};
+  next_late_ns_ = kInfiniteFuture;
   for (Group& group : groups_) group.is_done = false;
   for (PoolState& pool : pools_) {
     pool.is_done = false;

@@ -607,7 +607,7 @@ int64_t Scheduler::next_timer_ns() const {
   if (options_.advisor != nullptr) {
     next_ns = std::min(next_ns, options_.advisor->next_event_ns());
   }
-  return std::min(next_ns, next_hold_ns_);
+  return std::min({next_ns, next_hold_ns_, next_late_ns_});
 }
 
 // Places all operations anew that wait for the pool.

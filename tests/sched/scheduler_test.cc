@@ -74,6 +74,27 @@ TEST(SchedulerTest, UrgentWorkTakesCoresAtTheEndOfATile) {
   EXPECT_EQ(again[0].expected_end_ns, 60'000 + 950'000);
 }
 
+TEST(SchedulerTest, UrgentWorkDoesNotWaitForWhatIsLate) {
+  Shop shop(Cores(1));
+  const StreamId back = shop.Add(
+      Terms(shop.Chain({shop.Kernel({{0, 1, 1000, 50}})}), kBestEffort));
+  const StreamId control =
+      shop.Add(Terms(shop.Chain({shop.Kernel({{0, 1, 10, 0}})}), kHard, 100));
+  shop.Release(back, 0);
+  const auto first = shop.Decide(0);
+  // It will end before its tile would.
+  shop.Release(control, 980);
+  EXPECT_TRUE(shop.Decide(980).empty());
+  EXPECT_EQ(shop->next_timer_ns(), 1'020'000);
+  // It is expected to need 20 us more, and then 60, which is too much.
+  EXPECT_TRUE(shop.Decide(1020).empty());
+  EXPECT_EQ(shop->next_timer_ns(), 1'060'000);
+  const auto yields = shop.Decide(1060);
+  ASSERT_EQ(yields.size(), 1u);
+  EXPECT_EQ(yields[0].kind, DecisionKind::kYield);
+  EXPECT_EQ(yields[0].operation, first[0].operation);
+}
+
 TEST(SchedulerTest, WorkWithoutTilesIsNotPreempted) {
   Shop shop(Cores(1));
   const StreamId back = shop.Add(
