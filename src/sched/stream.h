@@ -16,6 +16,8 @@ using StreamId = uint32_t;
 using ProgramId = uint32_t;
 inline constexpr ProgramId kNoProgram = std::numeric_limits<uint32_t>::max();
 
+inline constexpr uint32_t kWeightMax = 1000;
+
 enum class Criticality : uint8_t { kHard, kSoft, kBestEffort };
 
 // The treatment of a job whose deadline has passed.
@@ -47,6 +49,14 @@ struct StreamOptions {
   // admitted stream never does. 0: no job may miss.
   uint32_t met_window = 0;
   uint32_t met_min = 0;
+  // The part of its cores' time, in thousandths, that it gets of any 100 ms in
+  // which it asks for it, before all jobs that are not hard; see ShareAccount.
+  // 0: none. Not of a hard stream.
+  uint32_t share_permille = 0;
+  // Best-effort jobs of equal priority divide the time that the others leave by
+  // the weights of their streams; see FairClock. 0: as 1 beside streams that
+  // have a weight; without any the earlier deadline goes first.
+  uint32_t weight = 0;
   LeaseScope lease = LeaseScope::kOperation;
   ResourceSet affinity = ResourceSet::All();
   uint32_t pools = ~0u;           // Bit i: pool i is allowed.
