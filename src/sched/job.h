@@ -12,8 +12,10 @@
 #include "base/intrusive_heap.h"
 #include "base/spare_memory.h"
 #include "sched/cost_model.h"
+#include "sched/fair_clock.h"
 #include "sched/met_window.h"
 #include "sched/policy.h"
+#include "sched/share_account.h"
 #include "sched/stream.h"
 
 namespace takt::sched {
@@ -80,6 +82,10 @@ struct OperationRecord {
   int64_t hold_until_ns = 0;
   uint32_t done_ppm = 0;     // The part done before this run.
   bool has_yielded = false;  // So no run of it was a whole one.
+  // Of its resources together, for its stream's weight: what it was expected to
+  // take when it got its tag, and what it took. -1: it has no tag.
+  int64_t fair_expected_ns = -1;
+  int64_t used_ns = 0;
   // kRunning:
   ResourceSet resources;
   uint32_t alternative = 0;
@@ -164,6 +170,10 @@ struct StreamRecord {
   SpareVector<KernelId> recording;
   uint32_t releases = 0;
   MetWindow window;
+  uint32_t used_count = 0;  // Resources on which it runs.
+  ShareAccount share;
+  SpareVector<OperationRecord*> raised;  // As it is behind.
+  FairQueue fair;
 };
 
 }  // namespace takt::sched

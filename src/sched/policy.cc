@@ -7,8 +7,24 @@
 namespace takt::sched {
 namespace {
 
+// A lower level is more urgent. Below the hard jobs is that of streams which
+// have had less than their share.
 uint32_t UrgencyLevel(const OperationFacts& operation) {
-  return static_cast<uint32_t>(operation.band) * 256 + 255 - operation.priority;
+  constexpr uint32_t kBelowHard =
+      256 * (static_cast<uint32_t>(Band::kHard) + 1);
+  const uint32_t level =
+      static_cast<uint32_t>(operation.band) * 256 + 255 - operation.priority;
+  if (operation.band <= Band::kHard) return level;
+  return operation.share_cores > 0 ? kBelowHard : level + 1;
+}
+
+bool IsBehind(const OperationFacts& operation) {
+  return operation.share_cores > 0 && operation.band > Band::kHard;
+}
+
+// Whether operations of its level are ordered by weight.
+bool IsWeighted(const OperationFacts& operation, const Situation& situation) {
+  return situation.by_weight && operation.band == Band::kBestEffort;
 }
 
 // The earlier finish first; among equal ones an NPU, then the fewest shards.
@@ -53,7 +69,9 @@ class PriorityPolicy final : public GreedyPolicy {
   const char* name() const override { return "priority"; }
   Rank RankOf(const OperationFacts& operation,
               const Situation&) const override {
-    return {UrgencyLevel(operation), 0, 0, operation.sequence};
+    return {UrgencyLevel(operation),
+            IsBehind(operation) ? operation.share_due_ns : 0, 0,
+            operation.sequence};
   }
 };
 
@@ -114,11 +132,8 @@ class JobShopPolicy final : public Policy {
     if (operation.planned_start_ns != kInfiniteFuture) {
       return {0, operation.planned_start_ns, 0, operation.sequence};
     }
-    const uint32_t level = 1 + UrgencyLevel(operation);
-    const int64_t key = situation.densest_first && operation.band >= Band::kSoft
-                            ? operation.demand_ppm
-                            : operation.deadline_ns;
-    return {level, key, -operation.tail_ns, operation.sequence};
+    return {1 + UrgencyLevel(operation), KeyOf(operation, situation),
+            -operation.tail_ns, operation.sequence};
   }
 
   int32_t Choose(const OperationFacts& operation, const Situation& situation,
@@ -132,8 +147,8 @@ class JobShopPolicy final : public Policy {
     return ChooseShards(operation, situation, placements, fastest);
   }
 
-  bool Preempts(const OperationFacts& urgent,
-                const OperationFacts& running) const override {
+  bool Preempts(const OperationFacts& urgent, const OperationFacts& running,
+                const Situation& situation) const override {
     const bool is_planned = running.planned_start_ns != kInfiniteFuture;
     if (is_planned || urgent.planned_start_ns != kInfiniteFuture) {
       return !is_planned;
@@ -141,6 +156,8 @@ class JobShopPolicy final : public Policy {
     if (UrgencyLevel(urgent) != UrgencyLevel(running)) {
       return UrgencyLevel(urgent) < UrgencyLevel(running);
     }
+    // An operation that runs by its share or its weight ends first.
+    if (IsBehind(urgent) || IsWeighted(urgent, situation)) return false;
     return urgent.deadline_ns < running.deadline_ns;
   }
 
@@ -148,16 +165,28 @@ class JobShopPolicy final : public Policy {
   bool GivesUpEarly() const override { return true; }
 
  private:
+  // The order within a level.
+  static int64_t KeyOf(const OperationFacts& operation,
+                       const Situation& situation) {
+    if (IsBehind(operation)) return operation.share_due_ns;
+    if (IsWeighted(operation, situation)) return operation.fair_tag;
+    return situation.densest_first && operation.band >= Band::kSoft
+               ? operation.demand_ppm
+               : operation.deadline_ns;
+  }
+
   // An operation alone takes as many shards as make it faster. Beside others it
   // takes the fewest shards with which its job can still be in time, and beyond
   // that no more than its part of the free cores: one more shard would cost the
-  // others more than it gains.
+  // others more than it gains. A stream that is behind may take the cores of
+  // its share.
   static int32_t ChooseShards(const OperationFacts& operation,
                               const Situation& situation,
                               absl::Span<const Placement> placements,
                               int32_t fastest) {
     const uint32_t share =
-        situation.free_core_count / (situation.waiting_count + 1);
+        std::max(situation.free_core_count / (situation.waiting_count + 1),
+                 IsBehind(operation) ? operation.share_cores : 0);
     if (situation.waiting_count == 0 && !situation.fewest_clusters) {
       return fastest;
     }

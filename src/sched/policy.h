@@ -14,6 +14,7 @@
 //   job-shop          criticality, priority, deadline, remaining path; earliest
 //                     finish; shards as the deadline needs and the load
 //                     allows; less urgent work yields between two tiles
+// priority and job-shop keep shares of streams, job-shop divides by weights.
 // least-slack, shortest-latency and heft are Band's (Jeong et al., MobiSys
 // 2022), with a model's operations in the place of its subgraphs.
 #ifndef TAKT_SCHED_POLICY_H_
@@ -62,6 +63,12 @@ struct OperationFacts {
   int64_t demand_ppm = 0;
   int64_t planned_start_ns = 0;  // kInfiniteFuture: not planned.
   uint64_t sequence = 0;         // In the order of becoming ready.
+  // Above 0: its stream has had less than its share, and may take that many
+  // cores. Such operations go before all that are not hard, the earlier
+  // `share_due_ns` first.
+  uint32_t share_cores = 0;
+  int64_t share_due_ns = 0;
+  int64_t fair_tag = 0;  // With Situation::by_weight: the lower goes first.
 };
 
 struct Situation {
@@ -74,6 +81,7 @@ struct Situation {
   // first, so that as many streams as possible get all their jobs done.
   bool densest_first = false;
   bool fewest_clusters = false;
+  bool by_weight = false;  // A stream has a weight.
   uint32_t guard_permille =
       100;  // Part of a duration kept free before deadlines.
 };
@@ -114,8 +122,9 @@ class Policy {
                          absl::Span<const Placement> placements) const = 0;
   // Whether `running` must yield its cores to `urgent`.
   virtual bool Preempts(const OperationFacts& urgent,
-                        const OperationFacts& running) const {
-    (void)urgent, (void)running;
+                        const OperationFacts& running,
+                        const Situation& situation) const {
+    (void)urgent, (void)running, (void)situation;
     return false;
   }
   // Whether an operation that waits for a pool is placed anew when it has

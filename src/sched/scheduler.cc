@@ -59,6 +59,8 @@ absl::StatusOr<uint32_t> Scheduler::AddPool(Pool pool) {
     if (stream == nullptr || stream->is_removed) continue;
     const StreamOptions& options = stream->options;
     stream->allowed = machine_.Allowed(options.pools, options.affinity);
+    if (options.share_permille == 0) continue;
+    stream->share.Resize(options.share_permille, SharedCores(stream->allowed));
   }
   return index;
 }
@@ -103,6 +105,46 @@ absl::Status Scheduler::CheckPlaces(const StreamOptions& options) const {
   return absl::OkStatus();
 }
 
+// The cores that a share is a part of; the NPUs of a stream without cores.
+uint32_t Scheduler::SharedCores(const ResourceSet& allowed) const {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < pools_.size(); ++i) {
+    if (machine_.pools[i].kind != ResourceKind::kCore) continue;
+    count += (allowed & pools_[i].resources).count();
+  }
+  return count != 0 ? count : allowed.count();
+}
+
+// All shares must fit beside each other.
+absl::Status Scheduler::CheckShares(const StreamRecord& stream) const {
+  if (stream.options.share_permille == 0) return absl::OkStatus();
+  ResourceSet all;
+  uint64_t sum = 0;
+  const auto count = [&](const StreamRecord& other) {
+    all = all | other.allowed;
+    sum += uint64_t{other.options.share_permille} * SharedCores(other.allowed);
+  };
+  for (const StreamRecord* other : sharing_) count(*other);
+  count(stream);
+  const uint64_t most = uint64_t{1000} * SharedCores(all);
+  if (sum <= most) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("stream: its share of ", stream.options.share_permille,
+                   " thousandths and those of others are ", sum,
+                   " thousandths of a core; there are ", most));
+}
+
+// With the first weight, and without the last, best-effort work has another
+// order.
+void Scheduler::CountWeight(const StreamRecord& stream, int change) {
+  if (stream.options.weight == 0) return;
+  weight_count_ += static_cast<uint32_t>(change);
+  const bool by_weight = weight_count_ > 0;
+  if (by_weight == situation_.by_weight) return;
+  situation_.by_weight = by_weight;
+  RankAll();
+}
+
 absl::StatusOr<StreamId> Scheduler::AddStream(const StreamOptions& options) {
   const auto fault = [](absl::string_view reason) {
     return absl::InvalidArgumentError(absl::StrCat("stream: ", reason));
@@ -128,6 +170,10 @@ absl::StatusOr<StreamId> Scheduler::AddStream(const StreamOptions& options) {
   const std::string window_fault =
       CheckMetWindow(options.met_min, options.met_window, has_deadline);
   if (!window_fault.empty()) return fault(window_fault);
+  const std::string share_fault =
+      CheckShare(options.share_permille, options.weight,
+                 options.criticality == Criticality::kHard);
+  if (!share_fault.empty()) return fault(share_fault);
   const bool keeps_npu = options.lease == LeaseScope::kJob;
   for (const auto& other : streams_) {
     if (!keeps_npu || other->band != Band::kPromised || other->is_removed) {
@@ -149,6 +195,14 @@ absl::StatusOr<StreamId> Scheduler::AddStream(const StreamOptions& options) {
   }
   stream->band = BandOf(options.criticality);
   stream->window = MetWindow(options.met_min, options.met_window);
+  stream->fair = FairQueue(options.weight);
+  TAKT_RETURN_IF_ERROR(CheckShares(*stream));
+  if (options.share_permille != 0) {
+    stream->share =
+        ShareAccount(options.share_permille, SharedCores(stream->allowed));
+    sharing_.push_back(stream.get());
+  }
+  CountWeight(*stream, 1);
   if (free_streams_.empty()) {
     free_streams_.push_back(static_cast<StreamId>(streams_.size()));
     streams_.emplace_back();
@@ -228,7 +282,11 @@ bool Scheduler::HasJobs(StreamId id) const {
 
 void Scheduler::RemoveStream(StreamId id) {
   TAKT_CHECK(!HasJobs(id) && !streams_[id]->is_removed);
-  streams_[id]->is_removed = true;
+  StreamRecord* stream = streams_[id].get();
+  stream->is_removed = true;
+  sharing_.erase(std::remove(sharing_.begin(), sharing_.end(), stream),
+                 sharing_.end());
+  CountWeight(*stream, -1);
   free_streams_.push_back(id);
 }
 
@@ -300,6 +358,7 @@ void Scheduler::FreeJob(JobRecord* job) {
       job->stream_previous;
   job->is_live = false;
   --live_job_count_;
+  if (stream->oldest == nullptr) stream->share.SetAsking(false, now_ns_);
   free_jobs_.push_back(job);
 }
 
@@ -328,6 +387,14 @@ OperationRecord* Scheduler::NewOperation(JobRecord* job, KernelId kernel,
 
 void Scheduler::FreeOperation(OperationRecord* operation) {
   JobRecord* job = operation->job;
+  if (operation->facts.share_cores > 0) {
+    auto& raised = job->stream->raised;
+    raised.erase(std::remove(raised.begin(), raised.end(), operation),
+                 raised.end());
+  }
+  if (operation->fair_expected_ns > 0) {
+    job->stream->fair.Correct(operation->fair_expected_ns, operation->used_ns);
+  }
   (operation->job_previous ? operation->job_previous->job_next
                            : job->operations) = operation->job_next;
   if (operation->job_next) {

@@ -141,9 +141,10 @@ class Scheduler {
       absl::Span<const ProgramOperation> operations);
   // INVALID_ARGUMENT naming the term: no such program, a deadline or period
   // that is not positive, a hard stream or a late policy without a deadline,
-  // an affinity without any resource of the machine, or operations that can
-  // run nowhere within it. FAILED_PRECONDITION for one that keeps an NPU
-  // between its operations while there are promises, which do not allow for it.
+  // an affinity without any resource of the machine, operations that can run
+  // nowhere within it, a hard stream with a share. FAILED_PRECONDITION for one
+  // that keeps an NPU between its operations while there are promises, which do
+  // not allow for it, and for shares of more than all cores together.
   absl::StatusOr<StreamId> AddStream(const StreamOptions& options);
   // Assesses whether the stream's jobs will meet their deadlines beside all
   // promised streams (admission.h). For a hard stream the answer `will fit` is
@@ -269,6 +270,7 @@ class Scheduler {
     OperationHeap held;
     bool is_done = false;
     int64_t held_work_ns[kBandCount] = {};
+    FairClock fair;
   };
   struct BandList {
     OperationRecord* first = nullptr;
@@ -298,6 +300,9 @@ class Scheduler {
                 const ResourceSet& there) const;
   ResourceSet ResourcesFor(KernelId kernel) const;
   AdmissionTask TaskOf(const StreamRecord& stream) const;
+  uint32_t SharedCores(const ResourceSet& allowed) const;
+  absl::Status CheckShares(const StreamRecord& stream) const;
+  void CountWeight(const StreamRecord& stream, int change);
   void UpdateDemand(StreamRecord* stream);
   JobRecord* FindOpenJob(JobId id);
   OperationRecord* FindOperation(OperationId id);
@@ -314,12 +319,19 @@ class Scheduler {
   void Dequeue(OperationRecord* operation);
   static Loan UrgencyOf(const JobRecord& job);
   static void TakeUrgency(OperationRecord* operation);
+  void ReviewShares();
+  void RaiseOldest(StreamRecord* stream);
+  void SetRaised(OperationRecord* operation, uint32_t cores);
+  void CountUsed(StreamRecord* stream);
+  void TakeTag(OperationRecord* operation);
   void Wait(OperationRecord* operation, int64_t now_ns);
   void Reconsider(OperationRecord* operation, int64_t now_ns);
   int64_t TakeAdvice(OperationRecord* operation, int64_t now_ns);
   void FindPlaces(OperationRecord* operation);
   Rank RankFor(const OperationRecord& operation) const;
+  void RankAnew(OperationRecord* operation);
   void RankAnew(JobRecord* job);
+  void RankAll();
   void StopWaiting(OperationRecord* operation);
   void LeaveBand(OperationRecord* operation);
   void End(OperationRecord* operation, int64_t now_ns);
@@ -374,6 +386,7 @@ class Scheduler {
   bool GivesUpNow(const OperationRecord& operation) const;
   bool Preempt(OperationRecord* operation, bool is_held, int64_t start_ns,
                int64_t finish_ns);
+  bool IsTooWide(const OperationRecord& operation, uint32_t shards) const;
   int64_t PreemptedFinish(const OperationRecord& operation,
                           uint32_t alternative);
   uint32_t Obtainable(const OperationRecord& operation,
@@ -420,7 +433,10 @@ class Scheduler {
   SpareVector<Delayed> delayed_;  // A heap; entries may be old.
   SpareVector<OperationId> reviewed_;
   SpareVector<StreamId> free_streams_;
-  SpareVector<Decision> pending_;  // Decisions that events made.
+  SpareVector<StreamRecord*> sharing_;       // Streams that have a share.
+  int64_t share_next_ns_ = kInfiniteFuture;  // One may fall behind, or not be.
+  uint32_t weight_count_ = 0;                // Streams that have a weight.
+  SpareVector<Decision> pending_;            // Decisions that events made.
   SpareVector<Placement> placements_;
   Situation situation_;
   ModeController controller_;

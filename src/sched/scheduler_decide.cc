@@ -241,6 +241,12 @@ void Scheduler::Start(OperationRecord* operation, const Placement& placement) {
   operation->expected_end_ns = placement.finish_ns;
   ++job->running_count;
   job->has_started = true;
+  job->stream->used_count += resources.count();
+  CountUsed(job->stream);
+  if (operation->facts.share_cores > 0) RaiseOldest(job->stream);
+  if (operation->facts.band == Band::kBestEffort) {
+    pools_[placement.pool].fair.OnStart(operation->facts.fair_tag);
+  }
   if (options_.advisor != nullptr) {
     options_.advisor->OnStarted(AdvisedOf(*operation), resources, now_ns_);
   }
@@ -291,7 +297,7 @@ bool Scheduler::MayPreempt(const OperationRecord& urgent,
   const auto& alternative =
       costs_.kernel(running.kernel).alternatives[running.alternative];
   return alternative.tile_ns > 0 && !running.job->is_ending &&
-         policy_.Preempts(urgent.facts, running.facts);
+         policy_.Preempts(urgent.facts, running.facts, situation_);
 }
 
 // The number of places that the operation can have after less urgent work has
@@ -358,6 +364,15 @@ void Scheduler::AskToYield(const OperationRecord& operation,
   }
 }
 
+// Whether that many places are more than its stream may take while it is
+// behind, and fewer will do.
+bool Scheduler::IsTooWide(const OperationRecord& operation,
+                          uint32_t shards) const {
+  const uint32_t share = operation.facts.share_cores;
+  return share > 0 && operation.facts.band > Band::kHard && shards > share &&
+         shards > groups_[operation.group].shards_min;
+}
+
 // Preempts less urgent work if the operation then ends before `finish_ns`;
 // otherwise it waits until about `start_ns`.
 // Returns whether the operation now waits for that work to yield.
@@ -373,6 +388,7 @@ bool Scheduler::Preempt(OperationRecord* operation, bool is_held,
     if (!pools_[pool].resources.Intersects(operation->allowed)) {
       continue;
     }
+    if (IsTooWide(*operation, alternatives[i].shards)) continue;
     const int64_t done_ns = PreemptedFinish(*operation, i);
     may_gain |= done_ns < kInfiniteFuture;
     if (done_ns < best_ns) {
@@ -524,8 +540,12 @@ void Scheduler::PlaceTop(OperationRecord* operation, bool is_held,
     start_ns = std::min(start_ns, placement.start_ns);
     expected_ns = std::min(expected_ns, placement.finish_ns);
   }
-  // A promised operation does not wait for others to end by themselves.
-  if (operation->facts.band == Band::kPromised) expected_ns = kInfiniteFuture;
+  // A promised operation does not wait for others to end by themselves, nor
+  // does one whose stream has had less than its share.
+  if (operation->facts.band == Band::kPromised ||
+      operation->facts.share_cores > 0) {
+    expected_ns = kInfiniteFuture;
+  }
   *is_done = true;
   if (Preempt(operation, is_held, start_ns, expected_ns)) return;
   // An operation that needs several resources at once collects them.
@@ -574,6 +594,7 @@ void Scheduler::Decide(int64_t now_ns) {
     ReviewAdvised(now_ns);
   }
   ReviewDelayed(now_ns);
+  for (StreamRecord* stream : sharing_) RaiseOldest(stream);
   claimed_ = {};
   next_late_ns_ = kInfiniteFuture;
   for (Group& group : groups_) group.is_done = false;

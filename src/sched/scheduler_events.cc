@@ -1,5 +1,6 @@
 // Events: what the driver says has happened.
 #include <algorithm>
+#include <limits>
 
 #include "base/check.h"
 #include "sched/scheduler.h"
@@ -13,6 +14,13 @@ constexpr uint32_t kUpdateInterval = 64;
 
 Band Below(Band band) {
   return static_cast<Band>(static_cast<uint8_t>(band) + 1);
+}
+
+// The time of `count` resources together.
+int64_t OfAll(int64_t duration_ns, uint32_t count) {
+  constexpr int64_t kMost =
+      DurationEstimate::kMaxNs / ResourceSet::kMaxResources;
+  return std::min(duration_ns, kMost) * count;
 }
 
 }  // namespace
@@ -53,8 +61,10 @@ JobId Scheduler::Release(StreamId id, int64_t release_ns, int64_t deadline_ns,
   job->release_ns = release_ns;
   job->deadline_ns = deadline_ns;
   job->stream_previous = stream->newest;
+  if (stream->oldest == nullptr) stream->share.SetAsking(true, now_ns);
   (stream->newest ? stream->newest->stream_next : stream->oldest) = job;
   stream->newest = job;
+  if (stream->share.is_set()) ReviewShares();
   if (job->deadline_ns != kInfiniteFuture &&
       stream->options.late != LatePolicy::kRunOn) {
     deadlines_.push_back({job->deadline_ns, job->id()});
@@ -155,6 +165,67 @@ void Scheduler::TakeUrgency(OperationRecord* operation) {
   operation->facts.deadline_ns = urgency.deadline_ns;
 }
 
+// Finds which streams have had less than their shares.
+void Scheduler::ReviewShares() {
+  share_next_ns_ = kInfiniteFuture;
+  for (StreamRecord* stream : sharing_) {
+    if (stream->oldest == nullptr) continue;
+    stream->share.Update(now_ns_);
+    share_next_ns_ = std::min(share_next_ns_, stream->share.next_change_ns());
+  }
+}
+
+// Raises operations of a stream that is behind, those of its oldest jobs first:
+// as many as its share has cores, so that the others keep the rest.
+void Scheduler::RaiseOldest(StreamRecord* stream) {
+  const uint32_t cores =
+      stream->share.is_behind() ? stream->share.core_count() : 0;
+  if (cores == 0 && stream->raised.empty()) return;
+  uint32_t taken = 0;
+  for (const OperationRecord* operation : stream->raised) {
+    taken += operation->resources.count();
+  }
+  size_t kept = 0;
+  for (OperationRecord* operation : stream->raised) {
+    const bool runs = !operation->resources.empty();
+    if (cores > 0 && (runs || taken < cores)) {
+      taken += runs ? 0 : 1;
+      stream->raised[kept++] = operation;
+    } else {
+      SetRaised(operation, 0);
+    }
+  }
+  stream->raised.resize(kept);
+  for (JobRecord* job = stream->oldest; job != nullptr && taken < cores;
+       job = job->stream_next) {
+    if (job->is_ending) continue;
+    for (OperationRecord* operation = job->operations;
+         operation != nullptr && taken < cores;
+         operation = operation->job_next) {
+      const bool is_open = operation->state == OperationRecord::State::kReady ||
+                           operation->state == OperationRecord::State::kHeld ||
+                           operation->state == OperationRecord::State::kRunning;
+      if (!is_open || operation->facts.share_cores > 0) continue;
+      taken += std::max(operation->resources.count(), 1u);
+      stream->raised.push_back(operation);
+      SetRaised(operation, cores);
+    }
+  }
+}
+
+void Scheduler::SetRaised(OperationRecord* operation, uint32_t cores) {
+  operation->facts.share_cores = cores;
+  operation->facts.share_due_ns = operation->job->stream->share.due_ns();
+  RankAnew(operation);
+}
+
+// After the number of resources on which the stream runs has changed.
+void Scheduler::CountUsed(StreamRecord* stream) {
+  if (!stream->share.is_set()) return;
+  stream->share.SetUsed(stream->used_count, now_ns_);
+  share_next_ns_ = std::min(share_next_ns_, stream->share.next_change_ns());
+}
+
 void Scheduler::SetLoan(JobId id, const Loan& loan, int64_t now_ns) {
   Advance(now_ns);
   JobRecord* job = FindOpenJob(id);
@@ -215,6 +286,27 @@ int64_t Scheduler::TakeAdvice(OperationRecord* operation, int64_t now_ns) {
   return prescription.not_before_ns;
 }
 
+// Its place among the best-effort operations, if weights order them. It keeps
+// it to its end.
+void Scheduler::TakeTag(OperationRecord* operation) {
+  if (operation->fair_expected_ns >= 0) return;
+  int64_t now = std::numeric_limits<int64_t>::max();
+  int64_t least_ns = kInfiniteFuture;
+  for (const auto& alternative :
+       costs_.kernel(operation->kernel).alternatives) {
+    const PoolState& pool = pools_[alternative.pool];
+    if (!pool.resources.Intersects(operation->allowed)) continue;
+    now = std::min(now, pool.fair.now());
+    least_ns =
+        std::min(least_ns, OfAll(alternative.expected_ns, alternative.shards));
+  }
+  const bool is_counted =
+      operation->facts.band == Band::kBestEffort && least_ns < kInfiniteFuture;
+  operation->fair_expected_ns = is_counted ? least_ns : 0;
+  operation->facts.fair_tag =
+      operation->job->stream->fair.Add(now, operation->fair_expected_ns);
+}
+
 // Sets the operation's group and rank.
 void Scheduler::FindPlaces(OperationRecord* operation) {
   OperationFacts& facts = operation->facts;
@@ -233,6 +325,7 @@ void Scheduler::FindPlaces(OperationRecord* operation) {
   if (eligible.empty()) facts.duration_ns = 0;
   facts.tail_ns = std::max(facts.tail_ns, facts.duration_ns);
   operation->group = GroupOf(eligible, shards_min);
+  TakeTag(operation);
   operation->rank = RankFor(*operation);
 }
 
@@ -245,18 +338,22 @@ Rank Scheduler::RankFor(const OperationRecord& operation) const {
   return rank;
 }
 
+void Scheduler::RankAnew(OperationRecord* operation) {
+  operation->rank = RankFor(*operation);
+  // It runs, or is about to.
+  if (operation->heap_position == kNotInHeap) return;
+  if (operation->state == OperationRecord::State::kReady) {
+    groups_[operation->group].heap.Update(operation);
+  } else if (operation->state == OperationRecord::State::kHeld) {
+    pools_[operation->held_pool].held.Update(operation);
+  }
+}
+
 // Ranks the job's operations again, after the job got or released an NPU.
 void Scheduler::RankAnew(JobRecord* job) {
   for (OperationRecord* operation = job->operations; operation != nullptr;
        operation = operation->job_next) {
-    operation->rank = RankFor(*operation);
-    // It runs, or is about to.
-    if (operation->heap_position == kNotInHeap) continue;
-    if (operation->state == OperationRecord::State::kReady) {
-      groups_[operation->group].heap.Update(operation);
-    } else if (operation->state == OperationRecord::State::kHeld) {
-      pools_[operation->held_pool].held.Update(operation);
-    }
+    RankAnew(operation);
   }
 }
 
@@ -306,6 +403,12 @@ void Scheduler::StopRunning(OperationRecord* operation) {
   operation->resources.ForEach(
       [&](uint32_t resource) { running_on_[resource] = nullptr; });
   free_ = free_ | (operation->resources & available_);
+  const uint32_t count = operation->resources.count();
+  operation->used_ns += OfAll(now_ns_ - operation->start_ns, count);
+  StreamRecord* stream = operation->job->stream;
+  stream->used_count -= count;
+  CountUsed(stream);
+  operation->resources = {};
   --operation->job->running_count;
   operation->yields = false;
 }
@@ -561,6 +664,10 @@ void Scheduler::ApplyMode() {
   situation_.densest_first = settings.densest_first;
   situation_.fewest_clusters = settings.fewest_clusters;
   situation_.guard_permille = settings.guard_permille;
+  RankAll();
+}
+
+void Scheduler::RankAll() {
   const auto rank_anew = [&](OperationHeap* heap) {
     for (OperationRecord* operation : heap->members()) {
       operation->rank = RankFor(*operation);
@@ -584,6 +691,7 @@ void Scheduler::Advance(int64_t now_ns) {
       PassDeadline(job, now_ns);
     }
   }
+  if (now_ns >= share_next_ns_) ReviewShares();
   EndDelays(now_ns);
   Age(now_ns);
   LookAtMode(now_ns);
@@ -607,6 +715,7 @@ int64_t Scheduler::next_timer_ns() const {
   if (options_.advisor != nullptr) {
     next_ns = std::min(next_ns, options_.advisor->next_event_ns());
   }
+  next_ns = std::min(next_ns, share_next_ns_);
   return std::min({next_ns, next_hold_ns_, next_late_ns_});
 }
 

@@ -134,9 +134,9 @@ TEST(PolicyTest, OnlyJobShopPreempts) {
   hard.band = Band::kHard;
   const OperationFacts soft = Facts(1);
   for (const char* name : PolicyNames()) {
-    EXPECT_EQ(FindPolicy(name)->Preempts(hard, soft),
+    EXPECT_EQ(FindPolicy(name)->Preempts(hard, soft, Situation()),
               std::string("job-shop") == name);
-    EXPECT_FALSE(FindPolicy(name)->Preempts(soft, hard));
+    EXPECT_FALSE(FindPolicy(name)->Preempts(soft, hard, Situation()));
   }
 }
 

@@ -646,6 +646,12 @@ TEST(SchedulerTest, RefusesContradictoryTerms) {
   EXPECT_THAT(fault(terms), HasSubstr("a window of 65 jobs"));
   terms.met_window = 64;
   EXPECT_THAT(fault(terms), HasSubstr("in time needs a deadline"));
+  terms = Terms(program, kHard, 100);
+  terms.share_permille = 1;
+  EXPECT_THAT(fault(terms), HasSubstr("a hard stream goes before all shares"));
+  terms = Terms(program, kSoft);
+  terms.weight = 1001;
+  EXPECT_THAT(fault(terms), HasSubstr("a weight of 1001"));
   terms = Terms(program, kSoft);
   terms.affinity = ResourceSet::Range(100, 5);
   EXPECT_THAT(fault(terms), HasSubstr("leave no resource"));
@@ -655,6 +661,55 @@ TEST(SchedulerTest, RefusesContradictoryTerms) {
   terms.pools = 0b110;
   EXPECT_THAT(fault(terms), HasSubstr("can run nowhere"));
   EXPECT_EQ(shop->stream_count(), 0u);
+}
+
+TEST(SchedulerTest, SharesMustFitBesideEachOther) {
+  Shop shop(Cores(4));
+  StreamOptions terms =
+      Terms(shop.Chain({shop.Kernel({{0, 1, 10, 0}})}), kSoft);
+  terms.share_permille = 600;
+  const StreamId first = shop.Add(terms);
+  terms.share_permille = 401;
+  const auto refused = shop->AddStream(terms);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.status().message()),
+              HasSubstr("4004 thousandths of a core; there are 4000"));
+  terms.affinity = ResourceSet::Range(0, 1);
+  shop.Add(terms);
+  shop->RemoveStream(first);
+  terms.affinity = ResourceSet::All();
+  shop.Add(terms);
+}
+
+// It has had nothing yet, so it goes before soft work of any priority and after
+// hard work, but only on as many cores as its share is.
+TEST(SchedulerTest, AStreamThatIsBehindTakesTheCoresOfItsShare) {
+  Shop shop(Cores(4));
+  const ProgramId program = shop.Chain({shop.Kernel({{0, 1, 1000, 50}})});
+  const StreamId hard = shop.Add(Terms(program, kHard, 100'000));
+  StreamOptions terms = Terms(program, kSoft, 500);
+  terms.priority = 255;
+  const StreamId soft = shop.Add(terms);
+  terms = Terms(program, kBestEffort);
+  terms.share_permille = 400;
+  const StreamId shared = shop.Add(terms);
+  shop.Release(hard, 0);
+  for (int i = 0; i < 6; ++i) shop.Release(soft, 0);
+  EXPECT_EQ(Only(shop.Decide(0), DecisionKind::kStart).size(), 4u);
+  for (int i = 0; i < 6; ++i) shop.Release(shared, 2);
+  auto decisions = shop.Decide(2);
+  for (int64_t now_us = 50; now_us <= 100; now_us += 50) {
+    const auto yields = Only(decisions, DecisionKind::kYield);
+    ASSERT_EQ(yields.size(), 1u);
+    EXPECT_EQ(yields[0].stream, soft);
+    shop->Yielded(yields[0].operation, 50'000, now_us * 1000);
+    decisions = shop.Decide(now_us);
+    ASSERT_GE(decisions.size(), 1u);
+    EXPECT_EQ(decisions[0].kind, DecisionKind::kStart);
+    EXPECT_EQ(decisions[0].stream, shared);
+  }
+  // It has two cores, and takes no third.
+  EXPECT_EQ(decisions.size(), 1u);
 }
 
 TEST(SchedulerTest, RefusesImpossibleOptions) {
