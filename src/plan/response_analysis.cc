@@ -36,11 +36,17 @@ struct Task {
   bool is_hopeless = false;  // The fault does not depend on other tasks.
 };
 
+// Whether jobs of `other` go before those of `task` while its stream has had
+// less than its share.
+bool GoesByShare(const Task& other, const Task& task) {
+  return other.stream->terms.share_permille != 0 && task.band > Band::kHard;
+}
+
 // Whether `other` goes before `task` only after it has aged, and has one job at
 // a time: each of these jobs then takes the aging time.
 bool IsRare(const Task& other, const Task& task) {
   return other.is_aging && other.level > task.level &&
-         other.stream->arrival == Arrival::kClosed;
+         other.stream->arrival == Arrival::kClosed && !GoesByShare(other, task);
 }
 
 double Jobs(const Task& task, double window_ns) {
@@ -164,7 +170,7 @@ class Analysis {
 
   // Whether jobs of `other` may go before those of `task`.
   static bool GoesBefore(const Task& other, const Task& task) {
-    return other.level <= task.level ||
+    return other.level <= task.level || GoesByShare(other, task) ||
            (other.is_aging && task.band != Band::kPromised);
   }
 

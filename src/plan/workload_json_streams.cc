@@ -1,4 +1,5 @@
 // The streams of a workload.
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -180,6 +181,11 @@ absl::Status WorkloadReader::ReadStream(const JsonPlace& place) {
       const double met_min,
       ReadReal(place, "met_min", 0, sched::MetWindow::kLengthMax, 0));
   terms.met_min = Narrow<uint32_t>(met_min);
+  TAKT_ASSIGN_OR_RETURN(const double share, ReadReal(place, "share", 0, 1, 0));
+  terms.share_permille = Narrow<uint32_t>(std::llround(share * 1000));
+  TAKT_ASSIGN_OR_RETURN(const double weight,
+                        ReadReal(place, "weight", 0, sched::kWeightMax, 0));
+  terms.weight = Narrow<uint32_t>(weight);
   TAKT_ASSIGN_OR_RETURN(const uint32_t lease,
                         ReadChoice(place, "lease", {"operation", "job"}));
   terms.lease = static_cast<sched::LeaseScope>(lease);

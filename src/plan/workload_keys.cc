@@ -40,7 +40,8 @@ absl::Status CheckStreamKeys(const JsonPlace& place) {
        "jitter_us",  "jitter_ms", "jitter_s",    "deadline_us", "deadline_ms",
        "deadline_s", "priority",  "criticality", "late",        "lease",
        "pools",      "affinity",  "shards",      "probability", "arrival",
-       "after",      "admission", "dynamic",     "met_min",     "met_window"});
+       "after",      "admission", "dynamic",     "met_min",     "met_window",
+       "share",      "weight"});
 }
 
 absl::Status CheckFaultKeys(const JsonPlace& place) {

@@ -267,6 +267,7 @@ void AskOne(uint64_t seed, uint64_t* fits) {
     stream.terms.lease = sched::LeaseScope::kOperation;
     if (!stream.asks_admission) continue;
     stream.terms.criticality = sched::Criticality::kHard;
+    stream.terms.share_permille = 0;
     stream.terms.period_ns *= 1 + random.Below(8);
     stream.terms.deadline_ns *= 1 + random.Below(8);
     stream.arrival = Arrival::kPeriodic;

@@ -200,6 +200,7 @@ class Robot {
       const bool asks = is_steady_ && random_.Below(4) == 0;
       if (asks) {
         stream.terms.criticality = sched::Criticality::kHard;
+        stream.terms.share_permille = 0;
         stream.terms.period_ns *= 2 + random_.Below(6);
         stream.terms.deadline_ns = stream.terms.period_ns;
       }

@@ -70,6 +70,12 @@ inline WorkloadStream MakeRandomStream(const Workload& workload,
     terms.met_window = 2 + random.Below(sched::MetWindow::kLengthMax - 1);
     terms.met_min = 1 + random.Below(terms.met_window - 1);
   }
+  if (random.Below(4) == 0 && terms.criticality != sched::Criticality::kHard) {
+    terms.share_permille = 1 + random.Below(150);  // Of six streams: they fit.
+  }
+  if (random.Below(4) == 0) {
+    terms.weight = 1 + random.Below(sched::kWeightMax);
+  }
   stream.offset_ns = random.Below(5'000'000);
   if (random.Below(3) == 0) stream.jitter_ns = random.Below(1'000'000);
   if (random.Below(4) == 0) stream.is_dynamic = true;

@@ -129,6 +129,21 @@ Workload RoughWorkload(uint64_t seed) {
   return workload;
 }
 
+// The same with shares and weights.
+Workload Shared(Workload workload, uint64_t seed) {
+  Random random(~seed);
+  for (WorkloadStream& stream : workload.streams) {
+    if (stream.terms.criticality != sched::Criticality::kHard &&
+        random.Below(2) == 0) {
+      stream.terms.share_permille = 1 + random.Below(250);
+    }
+    if (random.Below(2) == 0) {
+      stream.terms.weight = 1 + random.Below(sched::kWeightMax);
+    }
+  }
+  return workload;
+}
+
 sched::SchedulerOptions RoughOptions(uint64_t seed) {
   sched::SchedulerOptions scheduler;
   if (seed % 2 == 0) scheduler.aging_ns = 1'000'000 * (1 + seed % 23);
@@ -190,6 +205,17 @@ TEST(ResponseBoundTest, IsNeverExceededByIrregularWorkloads) {
 
 // The streams before a promised stream are bounded, but it follows a stream
 // that waits for one without a bound.
+TEST(ResponseBoundTest, IsNotExceededBesideShares) {
+  uint64_t bounded = 0;
+  const uint64_t runs = RunCount();
+  for (uint64_t seed = 1; seed <= runs; ++seed) {
+    bounded += ExpectNoneIsExceeded(Shared(RandomWorkload(seed), seed), seed);
+    bounded += ExpectNoneIsExceeded(Shared(RoughWorkload(seed), seed), seed,
+                                    RoughOptions(seed));
+  }
+  EXPECT_GT(bounded, runs / 4);
+}
+
 TEST(ResponseBoundTest, HasNoBoundBehindAStreamWithoutOne) {
   for (const uint64_t seed :
        {2784,  3644,  5183,  17110, 28433, 36104, 44563,
