@@ -23,6 +23,8 @@ _TIMEOUT_SECONDS = 600.0
 class Table:
     """The records of a sweep, one for each stream and run, in the order of the settings.
 
+    `resources_used` is how many cores and NPUs the stream used on average.
+
     `pandas.DataFrame(table.records)` takes them.
     """
 
@@ -188,7 +190,7 @@ def _record(setting: dict[str, Any], report: dict[str, Any], stream: dict[str, A
         "makespan_us": report["makespan_us"],
         "stream": stream["name"],
     }
-    for key in ("criticality", "released", "met", "missed", "dropped", "failed", "miss_ratio"):
+    for key in ("criticality", "released", "met", "missed", "dropped", "failed", "miss_ratio", "resources_used"):
         record[key] = stream[key]
     for key, value in stream["response_us"].items():
         record[f"response_{key}_us"] = value

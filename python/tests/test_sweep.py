@@ -24,6 +24,7 @@ def test_every_setting_has_its_records(files):
     runs = {(r["load"], r["policy"], r["seed"]) for r in table.records}
     assert len(runs) == 8
     assert all(r["released"] >= r["met"] for r in table.records)
+    assert all(r["resources_used"] > 0 for r in table.records if r["met"] > 0)
     misses = {(r["load"], r["policy"]): r["missed"] for r in table.misses()}
     assert misses[0.5, "job-shop"] == 0
     assert misses[1.5, "fifo"] > 0

@@ -22,6 +22,8 @@ struct StreamReport {
   bool asked = false;
   sched::AdmissionReport admission;
   uint64_t unfinished = 0;  // At the end, and not late.
+  // Of all resources together, by runs that have stopped.
+  int64_t used_ns = 0;
   // Of jobs that were done, ascending.
   std::vector<int64_t> responses_ns;
   // Of those with a deadline: response less deadline, in that order.

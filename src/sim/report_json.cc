@@ -27,6 +27,12 @@ const char* NameOf(sched::Criticality criticality) {
 
 double Us(int64_t time_ns) { return static_cast<double>(time_ns) / 1e3; }
 
+// How many resources the stream used on average.
+double Used(const StreamReport& stream, const SimulationOptions& options) {
+  return static_cast<double>(stream.used_ns) /
+         static_cast<double>(options.length_ns);
+}
+
 // Six digits are enough, and read better.
 double Rounded(double value) { return std::round(value * 1e6) / 1e6; }
 
@@ -72,6 +78,7 @@ std::string ReportJson(const Workload& workload,
                    {"failed", stream.failed},
                    {"unfinished", stream.unfinished},
                    {"miss_ratio", Rounded(stream.miss_ratio())},
+                   {"resources_used", Rounded(Used(stream, options))},
                    {"response_us",
                     {{"mean", Us(stream.mean_ns())},
                      {"p50", Us(stream.quantile_ns(0.5))},
@@ -112,19 +119,19 @@ std::string ReportTable(const Workload& workload,
       workload.name.substr(0, 80).c_str(), PolicyName(options),
       static_cast<unsigned long long>(options.seed),
       static_cast<double>(options.length_ns) / 1e9, workload.Load() * 100);
-  text += Format("%-16s %9s %9s %7s %7s %10s %10s %10s %10s\n", "stream",
-                 "released", "met", "missed", "dropped", "p50 us", "p99 us",
-                 "p99.9 us", "max us");
+  text += Format("%-16s %9s %9s %7s %7s %7s %10s %10s %10s %10s\n", "stream",
+                 "released", "met", "missed", "dropped", "used", "p50 us",
+                 "p99 us", "p99.9 us", "max us");
   for (const StreamReport& stream : report.streams) {
-    text +=
-        Format("%-16s %9llu %9llu %7llu %7llu %10.1f %10.1f %10.1f %10.1f\n",
-               stream.name.substr(0, 60).c_str(),
-               static_cast<unsigned long long>(stream.released),
-               static_cast<unsigned long long>(stream.met),
-               static_cast<unsigned long long>(stream.missed),
-               static_cast<unsigned long long>(stream.dropped),
-               Us(stream.quantile_ns(0.5)), Us(stream.quantile_ns(0.99)),
-               Us(stream.quantile_ns(0.999)), Us(stream.quantile_ns(1)));
+    text += Format(
+        "%-16s %9llu %9llu %7llu %7llu %7.3f %10.1f %10.1f %10.1f %10.1f\n",
+        stream.name.substr(0, 60).c_str(),
+        static_cast<unsigned long long>(stream.released),
+        static_cast<unsigned long long>(stream.met),
+        static_cast<unsigned long long>(stream.missed),
+        static_cast<unsigned long long>(stream.dropped), Used(stream, options),
+        Us(stream.quantile_ns(0.5)), Us(stream.quantile_ns(0.99)),
+        Us(stream.quantile_ns(0.999)), Us(stream.quantile_ns(1)));
   }
   text += "\n";
   for (const StreamReport& stream : report.streams) {

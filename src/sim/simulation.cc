@@ -286,6 +286,8 @@ void Simulator::StopRun(const SimulationEvent& event) {
   report_.makespan_ns = now_ns_;
   const Decision start = run->start;
   const uint32_t done_ppm = run->done_ppm;
+  report_.streams[start.stream].used_ns +=
+      (now_ns_ - run->begin_ns) * start.resources.count();
   if (options_.observer != nullptr) {
     options_.observer->OnStop(now_ns_, start, done_ppm);
   }

@@ -186,9 +186,19 @@ TEST(SimulationTest, TheSameSeedGivesTheSameRun) {
 
 TEST(SimulationTest, ReportsForPeopleAndForPrograms) {
   const Workload workload = Robot();
-  const SimulationOptions options;
+  SimulationOptions options;
+  options.length_ns = 500'000'000;
   const Report report = Play(workload, options);
   EXPECT_THAT(ReportTable(workload, options, report), HasSubstr("estimator"));
+  double used = 0;
+  for (const StreamReport& stream : report.streams) {
+    used += static_cast<double>(stream.used_ns);
+  }
+  double busy = 0;
+  for (const double part : report.utilization) busy += part;
+  // All but what still runs at the end.
+  EXPECT_NEAR(used / static_cast<double>(options.length_ns), busy, 0.2);
+  EXPECT_LE(used / static_cast<double>(options.length_ns), busy);
   const std::string json = ReportJson(workload, options, report);
   EXPECT_THAT(json, HasSubstr("\"policy\": \"job-shop\""));
   EXPECT_THAT(json, HasSubstr("\"resource\": \"npu0/0\""));
