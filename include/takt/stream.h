@@ -161,9 +161,9 @@ typedef struct takt_stream_options_t {
   // declaration or by takt_function_declare(). Default: 0, it keeps none.
   size_t capture_job_count;
   // A job that is not MET has them written in the background: job 12 to
-  // "miss-12.safetensors" if this is "miss.safetensors". If the instance records
-  // a trace, that is written beside it, to "miss-12.pftrace". Borrowed for the
-  // call. Default: NULL, jobs write no files.
+  // "miss-12.safetensors" if this is "miss.safetensors". If the instance
+  // records a trace, that is written beside it, to "miss-12.pftrace". Borrowed
+  // for the call. Default: NULL, jobs write no files.
   const char* capture_path;
   size_t capture_file_count_max;  // Jobs that do so. Default: 4.
 
@@ -174,6 +174,17 @@ typedef struct takt_stream_options_t {
   // counts as a job that is not MET. Default: 0 and 0, no job may miss.
   uint32_t met_min;
   uint32_t met_window;
+
+  // With a scheduler (policy "job-shop" or "priority"): the part of its cores'
+  // time, in thousandths, that the stream gets of any 100 ms in which it asks
+  // for it. Its jobs then go before all that are not HARD, and after those.
+  // 1 to 1000; not for a HARD stream. Default: 0, no share.
+  uint32_t share_permille;
+  // With the policy "job-shop": BEST_EFFORT jobs of equal priority divide the
+  // time that the others leave by the weights of their streams, 1 to 1000.
+  // Default: 0, as 1 beside streams that have a weight; without any the earlier
+  // deadline goes first.
+  uint32_t weight;
 } takt_stream_options_t;
 
 static inline void takt_stream_options_init(takt_stream_options_t* options) {
@@ -198,10 +209,14 @@ static inline void takt_stream_options_init(takt_stream_options_t* options) {
 //                           queue length, priority or CPU set; a late policy
 //                           without a deadline; a met_window without a
 //                           deadline, or with a met_min that is not from 1 to
-//                           met_window - 1; AFTER without a stream of the same
+//                           met_window - 1; a share or weight without a
+//                           scheduler, or a share of a HARD stream; AFTER
+//                           without a stream of the same
 //                           instance; `takes_results` where the results do not
 //                           have the types of this function's arguments; an
 //                           argument or result that a capture cannot hold.
+//         FAILED_PRECONDITION  the shares of the streams are more than all
+//                           cores together.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_stream_create(
     takt_function_t* function, const takt_stream_options_t* options,
     takt_stream_t** out_stream);

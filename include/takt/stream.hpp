@@ -53,6 +53,8 @@ struct StreamOptions {
   size_t capture_file_count_max = 4;
   uint32_t met_min = 0;
   uint32_t met_window = 0;
+  uint32_t share_permille = 0;
+  uint32_t weight = 0;
   // Called when a job has ended. Must not throw or block. The results are
   // borrowed.
   std::function<void(const takt_stream_job_t&, Status,
@@ -89,6 +91,8 @@ class Stream {
     given.capture_file_count_max = options.capture_file_count_max;
     given.met_min = options.met_min;
     given.met_window = options.met_window;
+    given.share_permille = options.share_permille;
+    given.weight = options.weight;
     auto callbacks = std::make_shared<Callbacks>();
     callbacks->on_done = options.on_done;
     callbacks->on_late = options.on_late;

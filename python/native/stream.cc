@@ -162,6 +162,8 @@ class Stream {
       from.met_min = met.first;
       from.met_window = met.second;
     }
+    from.share_permille = nb::cast<uint32_t>(options["share_permille"]);
+    from.weight = nb::cast<uint32_t>(options["weight"]);
     callbacks_->on_result = options["on_result"];
     callbacks_->on_error = options["on_error"];
     callbacks_->on_late = options["on_late"];

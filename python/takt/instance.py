@@ -216,6 +216,8 @@ class Instance:
         criticality: str = "soft",
         late: str = "run_on",
         met: tuple[int, int] | None = None,
+        share: float = 0.0,
+        weight: int = 0,
         priority: int | None = None,
         cpus: Iterable[int] | None = None,
         takes_results: bool = False,
@@ -239,6 +241,11 @@ class Instance:
                      "demote", "drop", "latest_only".
         met          (m, n): of each n jobs in a row, at least m must be in time.
                      A job that the others allow to miss is less urgent.
+        share        with a scheduler: the part of its cores' time, 0.001 to 1, that
+                     it gets of any 100 ms in which it asks for it; its jobs then
+                     go before all that are not hard.
+        weight       with the policy "job-shop": best-effort jobs divide the time
+                     that the others leave by it, 1 to 1000.
         capture_jobs how many of its last jobs it keeps with inputs and results,
                      for `Stream.write_capture()`; with `capture_path`, a job
                      that is late, dropped or fails writes them by itself.
@@ -268,6 +275,8 @@ class Instance:
             criticality=criticality,
             late=late,
             met=met,
+            share_permille=round(share * 1000),
+            weight=weight,
             priority=priority,
             cpus=cpus,
             takes_results=takes_results,

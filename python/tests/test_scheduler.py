@@ -43,6 +43,24 @@ def test_the_scheduler_says_what_it_has_and_did(testdata, tmp_path):
         assert scheduler.load_profile(str(tmp_path / "learned")) >= 0
         with pytest.raises(takt.Error):
             scheduler.set_available(99, False)
+
+
+def test_streams_have_shares_and_weights(testdata):
+    with takt.Instance(workers=2, policy="job-shop") as robot:
+        module = robot.load(testdata / "api/simple_mul.vmfb")
+        logger = {"arrival": "input", "criticality": "best_effort"}
+        stream = robot.stream(module.mul, share=0.6, weight=3, **logger)
+        stream.set_input(np.ones(4, np.float32), np.ones(4, np.float32))
+        stream.wait_idle()
+        assert stream.statistics["met"] == 1
+        with pytest.raises(takt.FailedPrecondition, match="1200 thousandths of a core"):
+            robot.stream(module.mul, share=0.6, cpus=None, **logger)
+        with pytest.raises(takt.InvalidArgument, match="share: a hard stream"):
+            robot.stream(module.mul, share=0.1, arrival="input", criticality="hard", deadline=1.0)
+    with takt.Instance(workers=1) as robot:
+        module = robot.load(testdata / "api/simple_mul.vmfb")
+        with pytest.raises(takt.InvalidArgument, match="weight: nothing schedules"):
+            robot.stream(module.mul, weight=1, **logger)
         with pytest.raises(takt.Error, match="no_such_pool"):
             scheduler.set_speed("no_such_pool", 0.5)
 

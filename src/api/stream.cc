@@ -79,6 +79,8 @@ absl::StatusOr<stream::StreamOptions> ReadStreamOptions(
   result.priority = ReadPriority(options.priority);
   result.met_min = options.met_min;
   result.met_window = options.met_window;
+  result.share_permille = options.share_permille;
+  result.weight = options.weight;
   TAKT_ASSIGN_OR_RETURN(result.cpu_words, ReadCpuWords(options.cpu_words,
                                                        options.cpu_word_count));
   result.input_queue_length = options.input_queue_length;

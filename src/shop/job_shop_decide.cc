@@ -77,6 +77,8 @@ absl::Status JobShop::TryAddStream(ScheduledStream& stream) {
   options.criticality = terms.criticality;
   options.priority = terms.priority;
   options.late = terms.late;
+  options.share_permille = terms.share_permille;
+  options.weight = terms.weight;
   options.affinity = floor_.ResourcesOf(terms.allowed);
   options.shards_preferred = terms.shards_preferred;
   TAKT_CHECK(!stream.is_known_);

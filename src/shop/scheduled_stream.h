@@ -31,6 +31,9 @@ struct StreamRequirements {
   sched::Criticality criticality = sched::Criticality::kSoft;
   uint8_t priority = 128;
   sched::LatePolicy late = sched::LatePolicy::kRunOn;
+  // See sched::StreamOptions.
+  uint32_t share_permille = 0;
+  uint32_t weight = 0;
   // Workers of the shop's executor that may run it. Null: all.
   const exec::WorkerSet* allowed = nullptr;
   uint32_t shards_preferred = 0;

@@ -24,14 +24,18 @@ absl::StatusOr<Ref<Stream>> Stream::Create(runtime::Function& function,
                                            StreamClock clock) {
   TAKT_RETURN_IF_ERROR(CheckStreamOptions(function, options));
   const sched::Criticality criticality = options.criticality;
+  const uint32_t share_permille = options.share_permille;
+  const uint32_t weight = options.weight;
   CaptureOptions capture = std::move(options.capture);
   auto stream = Ref<Stream>::Adopt(
       new Stream(function, std::move(options), std::move(clock)));
   TAKT_RETURN_IF_ERROR(stream->StartCapture(std::move(capture)));
   if (shop::JobShop* const shop = function.context().shop()) {
-    TAKT_ASSIGN_OR_RETURN(
-        stream->shop_stream_,
-        shop->AddStream(stream->ShopRequirements(criticality)));
+    shop::StreamRequirements terms = stream->ShopRequirements(criticality);
+    terms.share_permille = share_permille;
+    terms.weight = weight;
+    TAKT_ASSIGN_OR_RETURN(stream->shop_stream_,
+                          shop->AddStream(std::move(terms)));
   }
   return stream;
 }

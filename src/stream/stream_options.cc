@@ -11,6 +11,7 @@
 #include "runtime/function.h"
 #include "sched/met_window.h"
 #include "sched/priority.h"
+#include "sched/share_account.h"
 #include "stream/stream.h"
 
 namespace takt::stream {
@@ -92,6 +93,21 @@ absl::Status CheckTimes(const runtime::Function& function,
              : StreamOptionError(function, "met_window", window_fault);
 }
 
+absl::Status CheckShares(const runtime::Function& function,
+                         const StreamOptions& options) {
+  if (options.share_permille == 0 && options.weight == 0) {
+    return absl::OkStatus();
+  }
+  const char* const name = options.share_permille != 0 ? "share" : "weight";
+  const std::string fault = sched::CheckShare(
+      options.share_permille, options.weight,
+      /*is_hard=*/options.criticality == sched::Criticality::kHard);
+  if (!fault.empty()) return StreamOptionError(function, name, fault);
+  if (function.context().shop() != nullptr) return absl::OkStatus();
+  return StreamOptionError(function, name,
+                           "nothing schedules the devices of its context");
+}
+
 absl::Status CheckQueues(const runtime::Function& function,
                          const StreamOptions& options) {
   const bool takes_latest = options.arrival == Arrival::kClosed;
@@ -146,6 +162,7 @@ absl::Status CheckStreamOptions(const runtime::Function& function,
                              "takes a varying number of arguments");
   }
   TAKT_RETURN_IF_ERROR(CheckTimes(function, options));
+  TAKT_RETURN_IF_ERROR(CheckShares(function, options));
   TAKT_RETURN_IF_ERROR(CheckQueues(function, options));
   // A call of the stream must not be refused later.
   runtime::CallOptions call;

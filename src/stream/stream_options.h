@@ -61,6 +61,9 @@ struct StreamOptions {
   // sched::MetWindow. 0: no job may miss.
   uint32_t met_window = 0;
   uint32_t met_min = 0;
+  // See sched::StreamOptions. They need a scheduler.
+  uint32_t share_permille = 0;
+  uint32_t weight = 0;
   // Bit i of word w is CPU 64 w + i. Borrowed; empty: as annotated.
   absl::Span<const uint64_t> cpu_words;
 

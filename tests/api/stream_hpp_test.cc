@@ -64,6 +64,19 @@ TEST_F(StreamHppTest, AWindowLetsJobsMiss) {
   EXPECT_EQ(stream.statistics().lenient_count, 1u);
 }
 
+TEST_F(StreamHppTest, SharesAndWeightsArePassedOn) {
+  takt::StreamOptions options;
+  options.arrival = TAKT_STREAM_ARRIVAL_INPUT;
+  options.share_permille = 1001;
+  const auto share = takt::Stream::Create(Find("twice"), options);
+  EXPECT_NE(share.status().message().find("share of 1001"), std::string::npos);
+  options.share_permille = 0;
+  options.weight = 1001;
+  const auto weight = takt::Stream::Create(Find("twice"), options);
+  EXPECT_NE(weight.status().message().find("weight of 1001"),
+            std::string::npos);
+}
+
 // Its timer fires on its own thread or, late, on a worker.
 TEST_F(StreamHppTest, MayGoWhileItReleases) {
   const takt::Function twice = Find("twice");

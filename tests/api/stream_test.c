@@ -449,6 +449,31 @@ static void a_job_that_may_miss_lets_others_pass(void) {
   }
 }
 
+static void shares_must_fit_beside_each_other(void) {
+  takt_scheduler_options_t scheduler;
+  takt_scheduler_options_init(&scheduler);
+  scheduler.policy = "job-shop";
+  fixture_t f = fixture_create_scheduled(1, &scheduler, kMul[0]);
+  seen_t seen = {0};
+  takt_stream_options_t options = options_for(TAKT_STREAM_ARRIVAL_INPUT, &seen);
+  options.criticality = TAKT_CRITICALITY_BEST_EFFORT;
+  options.share_permille = 600;
+  options.weight = 1000;
+  takt_stream_t* stream = create_stream(&f, "mul", &options);
+  takt_function_t* function = find_function(f.context, "mul");
+  takt_stream_t* other = NULL;
+  EXPECT_ERROR(takt_stream_create(function, &options, &other),
+               TAKT_STATUS_FAILED_PRECONDITION, "1200 thousandths of a core");
+  EXPECT(other == NULL);
+  takt_function_release(function);
+  REQUIRE_OK(takt_stream_start(stream, 0));
+  EXPECT_OK(set_input(&f, stream, 1));
+  wait_idle(stream);
+  EXPECT(statistics_of(stream).met_count == 1);
+  takt_stream_release(stream);
+  fixture_destroy(&f);
+}
+
 /* Releases that are dropped while they wait are no jobs in time. */
 static void a_dropped_release_forbids_the_next_job_to_miss(void) {
   fixture_t f = fixture_create_with(0, "local-task", kMul[0]);
@@ -626,6 +651,8 @@ static void bad_window(takt_stream_options_t* o) {
   o->met_min = 3;
   o->met_window = 3;
 }
+static void bad_share(takt_stream_options_t* o) { o->share_permille = 1001; }
+static void no_scheduler(takt_stream_options_t* o) { o->weight = 1; }
 static void no_words(takt_stream_options_t* o) { o->cpu_word_count = 1; }
 static void no_chain(takt_stream_options_t* o) { o->takes_results = true; }
 static void no_predecessor(takt_stream_options_t* o) {
@@ -705,6 +732,8 @@ static void errors_name_the_bad_option(void) {
                 {no_queue, "queue length"},
                 {big_queue, "queue length"},
                 {bad_window, "met_window: 3 of 3 jobs in time"},
+                {bad_share, "share: a share of 1001"},
+                {no_scheduler, "weight: nothing schedules the devices"},
                 {no_words, "cpu_words"},
                 {no_chain, "after: is for the arrival AFTER only"},
                 {no_predecessor, "after: is NULL"},
@@ -816,6 +845,7 @@ int main(void) {
   RUN(a_stream_is_not_idle_during_a_callback);
   RUN(late_jobs_end_as_the_late_policy_says);
   RUN(a_job_that_may_miss_lets_others_pass);
+  RUN(shares_must_fit_beside_each_other);
   RUN(a_dropped_release_forbids_the_next_job_to_miss);
   RUN(results_become_the_inputs_of_the_next_stream);
   RUN(a_stream_continues_after_a_job_has_failed);

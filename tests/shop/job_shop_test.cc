@@ -54,6 +54,28 @@ TEST_F(JobShopTest, StartsTheMostUrgentFirst) {
   EXPECT_LT(urgent.order, first.order);
 }
 
+TEST_F(JobShopTest, AStreamThatHasHadLessThanItsShareGoesFirst) {
+  MakeShop(1);
+  StreamRequirements terms;
+  terms.criticality = sched::Criticality::kBestEffort;
+  terms.share_permille = 600;
+  auto shared = Value(shop().AddStream(terms));
+  EXPECT_EQ(shop().AddStream(terms).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  auto soft = shop().StreamOf(128, nullptr);
+  auto soft_job = shop().ReleaseJob(*soft, 0, kInfiniteFuture, false);
+  auto shared_job = shop().ReleaseJob(*shared, 0, kInfiniteFuture, false);
+  TestWork slow(4), logged(4);
+  shop().Submit(*soft_job, &slow);
+  shop().Decide();
+  ASSERT_EQ(executor().size(), 1u);
+  shop().Submit(*shared_job, &logged);
+  shop().Decide();
+  executor().RunAll();
+  EXPECT_TRUE(slow.is_finished && logged.is_finished);
+  EXPECT_LT(logged.order, slow.order);
+}
+
 TEST_F(JobShopTest, LessUrgentWorkStopsBetweenTilesAndContinuesLater) {
   MakeShop(1);
   TwoJobs jobs = ReleaseTwoJobs();

@@ -392,6 +392,12 @@ TEST_F(StreamTest, ErrorsNameTheBadOption) {
          o->met_window = 2;
        },
        "met_window: a window of jobs in time needs a deadline"},
+      {[](StreamOptions* o) { o->share_permille = 1001; },
+       "share: a share of 1001 thousandths"},
+      {[](StreamOptions* o) { o->weight = 1001; },
+       "weight: a weight of 1001; the most is 1000"},
+      {[](StreamOptions* o) { o->share_permille = 1; },
+       "share: nothing schedules the devices of its context"},
       {[](StreamOptions* o) { o->release_queue_length = 0; }, "queue length"},
       {[](StreamOptions* o) { o->input_queue_length = SIZE_MAX; },
        "queue length"},
