@@ -115,6 +115,10 @@ absl::Status FunctionTranslator::Run() {
   // The interpreter reads 8 bytes of any register, so the last one has 4 more.
   function_.value_bytes =
       Narrow<uint32_t>(AlignUp(uint64_t{value_count_} * 4 + 4, 16));
+  for (size_t call : calls_) {
+    const auto* const callee = code_[call + 1].payload<const Function*>();
+    code_[call].set_wide(Narrow<int32_t>(DistanceOf(function_, *callee)));
+  }
   if (!graph_.ReadsUnwrittenWords()) {
     function_.zero_begin = function_.value_bytes;
   }
@@ -407,9 +411,15 @@ void FunctionTranslator::AppendReturn(const WireInstruction& instruction) {
   if (list.empty()) {
     Append(InnerOp::kReturn);
   } else if (list.size() == 1) {
-    const InnerOp op = letters[0] == Letter::kRef ? InnerOp::kReturnRef
-                       : IsWide(letters[0])       ? InnerOp::kReturn64
-                                                  : InnerOp::kReturn32;
+    const bool is_ref = letters[0] == Letter::kRef;
+    const bool is_wide = IsWide(letters[0]);
+    const bool is_last = fuse_ && !is_ref && result_.is_wide == is_wide &&
+                         result_.address == AddressOf(list[0]);
+    const InnerOp op =
+        is_ref    ? InnerOp::kReturnRef
+        : is_last ? is_wide ? InnerOp::kReturnLast64 : InnerOp::kReturnLast32
+        : is_wide ? InnerOp::kReturn64
+                  : InnerOp::kReturn32;
     Append(op, AddressOf(list[0]));
   } else {
     AppendWide(InnerOp::kReturnMany, 0, Narrow<uint32_t>(list.size()));
@@ -422,8 +432,41 @@ void FunctionTranslator::AppendReturn(const WireInstruction& instruction) {
   }
 }
 
-// kCall: arguments, caller's value bytes (known when the function is done);
-// Function*; the arguments' addresses; the results'.
+// The numbers of 32-bit values, 64-bit values and refs that a call passes, then
+// their addresses in the frames of the caller and of the callee. A 32-bit value
+// before a word that no argument has counts as 64 bits, to fill that word.
+void FunctionTranslator::AppendArguments(const std::vector<int16_t>& arguments,
+                                         uint32_t callee) {
+  const auto& convention = archive_.functions[callee].convention.arguments;
+  const std::vector<int16_t>& targets = program_.functions[callee].arguments;
+  std::vector<size_t> groups(arguments.size());
+  int next_word = -1;  // Of the value argument after this one.
+  for (size_t i = arguments.size(); i-- > 0;) {
+    const Letter letter = convention[i].letters[0];
+    if (letter == Letter::kRef) {
+      groups[i] = 2;
+      continue;
+    }
+    const bool has_gap = next_word > targets[i] + 1;
+    groups[i] = IsWide(letter) || has_gap ? 1 : 0;
+    next_word = targets[i];
+  }
+  std::array<int16_t, 4> counts{};
+  std::vector<int16_t> moves;
+  for (size_t group = 0; group < 3; ++group) {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (groups[i] != group) continue;
+      ++counts[group];
+      moves.push_back(arguments[i]);
+      moves.push_back(targets[i]);
+    }
+  }
+  AppendPayload(counts);
+  AppendList(moves);
+}
+
+// kCall: units before the list of results, distance of the frames (known when
+// the function is done); Function*; the arguments; the results' addresses.
 // kCallImport: may park, import; what import_call.h says.
 void FunctionTranslator::AppendCall(const WireInstruction& instruction) {
   const Op op = instruction.info->op;
@@ -466,10 +509,12 @@ void FunctionTranslator::AppendCall(const WireInstruction& instruction) {
     AppendWide(InnerOp::kCallImport, may_park, callee & ~kImportBit);
     ImportCall::Append(arguments, spans, AddressesOf(results), &code_);
   } else {
-    Append(InnerOp::kCall,
-           Truncate<int16_t>(Narrow<uint16_t>(arguments.size())));
+    const size_t call = code_.size();
+    calls_.push_back(call);
+    Append(InnerOp::kCall);
     AppendPayload(static_cast<const Function*>(&program_.functions[callee]));
-    AppendList(arguments);
+    AppendArguments(arguments, callee);
+    code_[call].a = Truncate<int16_t>(Narrow<uint16_t>(code_.size() - call));
     AppendAddresses(results);
   }
   if (!yieldable) return;

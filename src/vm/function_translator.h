@@ -131,6 +131,7 @@ class FunctionTranslator {
   void AppendGlobalRef(InnerOp op, const WireInstruction& instruction);
   void AppendType(const WireField& field);
   void AppendCall(const WireInstruction& instruction);
+  void AppendArguments(const std::vector<int16_t>& arguments, uint32_t callee);
   void AppendReturn(const WireInstruction& instruction);
   void AppendFail(const WireInstruction& instruction);
   void AppendRodata(const WireField& target, const WireField& rodata);
@@ -173,6 +174,7 @@ class FunctionTranslator {
   uint32_t block_ = 0;    // The one being translated.
   std::vector<size_t> positions_;  // Of labels.
   std::vector<Fixup> fixups_;
+  std::vector<size_t> calls_;  // The units of kCall.
   bool fits_ = true;
 
   void NoteNames(const WireInstruction& instruction);

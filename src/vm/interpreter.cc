@@ -119,24 +119,6 @@ void ZeroFrom(uint32_t* base, const Function& callee) {
   }
 }
 
-// Copies the registers `sources` of frame `from` into the argument registers of
-// `callee` in frame `to`. Every value is copied as 8 bytes, without a test of
-// its width: the 4 bytes after a 32-bit argument belong to a later argument,
-// which is written later, or are zeroed at the end.
-void PassArguments(uint32_t* from, const int16_t* sources, uint32_t* to,
-                   const Function& callee) {
-  const size_t count = callee.arguments.size();
-  const int16_t* const targets = callee.arguments.data();
-  for (size_t i = 0; i < count; ++i) {
-    if (targets[i] >= 0) {
-      Set<uint64_t>(to, targets[i], Get<uint64_t>(from, sources[i]));
-    } else {
-      RefAt(to, targets[i]) = Take(from, sources[i]);
-    }
-  }
-  ZeroFrom(to, callee);
-}
-
 // Eight bytes of a register of any kind. If the last store to it was of four
 // bytes, a load of eight cannot be forwarded from the store buffer and stalls
 // until the store is in the cache. Two loads of four do not stall. The empty
@@ -149,6 +131,41 @@ Slot LoadSlot(const uint32_t* base, int16_t address) {
   __asm__("" : "+r"(high));
 #endif
   return Slot{.i64 = static_cast<int64_t>(uint64_t{high} << 32 | low)};
+}
+
+// Copies the registers `sources` of frame `from` into the argument registers of
+// `callee` in frame `to`. Every value is copied as 8 bytes, without a test of
+// its width: the 4 bytes after a 32-bit argument belong to a later argument,
+// which is written later, or are zeroed at the end.
+void PassArguments(uint32_t* from, const int16_t* sources, uint32_t* to,
+                   const Function& callee) {
+  const size_t count = callee.arguments.size();
+  const int16_t* const targets = callee.arguments.data();
+  for (size_t i = 0; i < count; ++i) {
+    if (targets[i] >= 0) {
+      Set<Slot>(to, targets[i], LoadSlot(from, sources[i]));
+    } else {
+      RefAt(to, targets[i]) = Take(from, sources[i]);
+    }
+  }
+  ZeroFrom(to, callee);
+}
+
+// Copies the arguments of a kCall, as the translator lists them, from registers
+// of frame `from` to those of frame `to`: those that are not of 32 bits.
+[[gnu::noinline]] void PassWideAndRefs(uint32_t* from, const int16_t* counts,
+                                       const int16_t* move, uint32_t* to) {
+  const int16_t* end = move + 2 * counts[1];
+  for (; move != end; move += 2) Set(to, move[1], Get<uint64_t>(from, move[0]));
+  end += 2 * counts[2];
+  for (; move != end; move += 2) RefAt(to, move[1]) = Take(from, move[0]);
+}
+inline void PassListed(uint32_t* from, const Unit* arguments, uint32_t* to) {
+  const int16_t* const counts = arguments->list();
+  const int16_t* move = arguments[1].list();
+  const int16_t* const end = move + 2 * counts[0];
+  for (; move != end; move += 2) Set(to, move[1], Get<uint32_t>(from, move[0]));
+  if ((counts[1] | counts[2]) != 0) PassWideAndRefs(from, counts, move, to);
 }
 
 // Copies the arguments of a native call from registers into its slots.
@@ -232,13 +249,11 @@ bool Interpreter::GrowStack(Invocation& invocation, uint32_t** base,
   return true;
 }
 
-// Pushes a frame for `callee` after the one at *base, which has `caller_bytes`
-// of values. Returns nullptr if there is no room. *base may move.
+// Pushes a frame for `callee`, with its base `distance` bytes after *base.
+// Returns nullptr if there is no room. *base may move.
 inline uint32_t* Interpreter::PushFrame(Invocation& invocation, uint32_t** base,
-                                        uint32_t caller_bytes,
+                                        uint64_t distance,
                                         const Function& callee) {
-  const uint64_t distance =
-      uint64_t{caller_bytes} + callee.ref_bytes + sizeof(FrameHeader);
   const auto room = static_cast<uint64_t>(invocation.stack_end_ -
                                           reinterpret_cast<std::byte*>(*base));
   if (__builtin_expect(room < distance + callee.value_bytes, 0) &&
@@ -487,6 +502,14 @@ Outcome Interpreter::Execute(Invocation& invocation) {
     ReleaseRefs(base, HeaderOf(base).function->ref_count); \
     pc = HeaderOf(base).return_pc; \
     base = CallerOf(base); \
+  }
+// Passes one value to the caller.
+#define VM_RETURN(name, T, value) \
+  VM_OP(name) { \
+    const T result = value; \
+    VM_POP_FRAME() \
+    Set(base, pc->list()[0], result); \
+    VM_NEXT(1) \
   }
 
 #if TAKT_VM_THREADED
@@ -830,8 +853,9 @@ dispatch:
     base = PushFrame(invocation, &caller, static_cast<uint32_t>(pc->wide()), callee);
     if (base == nullptr) { base = caller; FailStack(guard); goto failed; }
     HeaderOf(base).instance = HeaderOf(caller).instance;
-    HeaderOf(base).return_pc = pc + 2 + UnitsOfList(static_cast<uint16_t>(pc->a));
-    PassArguments(caller, pc[2].list(), base, callee);
+    HeaderOf(base).return_pc = pc + static_cast<uint16_t>(pc->a);
+    PassListed(caller, pc + 2, base);
+    if (callee.zero_begin != callee.value_bytes) ZeroFrom(base, callee);
     pc = callee.code;
     VM_POLL()
   }
@@ -846,7 +870,7 @@ dispatch:
     }
     if (callee.function == nullptr) { FailUnbound(base, pc, guard); goto failed; }
     uint32_t* caller = base;
-    base = PushFrame(invocation, &caller, HeaderOf(base).function->value_bytes, *callee.function);
+    base = PushFrame(invocation, &caller, DistanceOf(*HeaderOf(base).function, *callee.function), *callee.function);
     if (base == nullptr) { base = caller; FailStack(guard); goto failed; }
     HeaderOf(base).instance = HeaderOf(caller).instance->instances[callee.module];
     const ImportCall lists(pc);
@@ -862,18 +886,10 @@ dispatch:
     VM_NEXT(1)
   }
   VM_OP(kReturn) { VM_POP_FRAME() VM_DISPATCH(); }
-  VM_OP(kReturn32) {
-    const auto result = Get<uint32_t>(base, pc->a);
-    VM_POP_FRAME()
-    Set(base, pc->list()[0], result);
-    VM_NEXT(1)
-  }
-  VM_OP(kReturn64) {
-    const auto result = Get<uint64_t>(base, pc->a);
-    VM_POP_FRAME()
-    Set(base, pc->list()[0], result);
-    VM_NEXT(1)
-  }
+  VM_RETURN(kReturn32, uint32_t, Get<uint32_t>(base, pc->a))
+  VM_RETURN(kReturn64, uint64_t, Get<uint64_t>(base, pc->a))
+  VM_RETURN(kReturnLast32, uint32_t, static_cast<uint32_t>(last))
+  VM_RETURN(kReturnLast64, uint64_t, last)
   VM_OP(kReturnRef) {
     Object* const result = Take(base, pc->a);
     VM_POP_FRAME()
@@ -923,6 +939,7 @@ failed:
 #undef VM_BRANCH1
 #undef VM_BRANCH2
 #undef VM_POP_FRAME
+#undef VM_RETURN
 #undef VM_ADD_BRANCH
 #undef VM_OP
 #undef VM_DISPATCH

@@ -34,7 +34,7 @@ class Interpreter {
   static bool GrowStack(Invocation& invocation, uint32_t** base,
                         uint64_t frame_bytes);
   static uint32_t* PushFrame(Invocation& invocation, uint32_t** base,
-                             uint32_t caller_bytes, const Function& callee);
+                             uint64_t distance, const Function& callee);
   static Outcome CallNative(Invocation& invocation, const Callee& callee,
                             const Unit* pc, uint32_t* base);
   // Puts the place before the guard's error. Always returns false.

@@ -110,6 +110,10 @@ struct Function {
   std::vector<std::pair<uint32_t, uint32_t>> pcs;  // Unit, pc.
   std::string name;                                // For messages.
 };
+// The bytes from the base of a caller's frame to that of its callee's.
+inline uint64_t DistanceOf(const Function& caller, const Function& callee) {
+  return uint64_t{caller.value_bytes} + callee.ref_bytes + sizeof(FrameHeader);
+}
 inline constexpr uint32_t kImportBit = 0x80000000u;
 
 struct Program {

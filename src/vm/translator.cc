@@ -73,10 +73,8 @@ void NameFunctions(const BytecodeArchive& archive, Program& program) {
   }
 }
 
-absl::Status TranslateFunction(const BytecodeArchive& archive, uint32_t ordinal,
-                               Program& program, TranslatorScratch& scratch) {
-  Function& function = program.functions[ordinal];
-  const ArchiveFunction& source = archive.functions[ordinal];
+// Gives a function its registers, which its callers must know.
+absl::Status PlaceRegisters(const ArchiveFunction& source, Function& function) {
   if (source.value_register_count > kMaxValueRegisters ||
       source.ref_register_count > kMaxRefRegisters) {
     return absl::UnimplementedError(absl::StrCat(
@@ -88,6 +86,13 @@ absl::Status TranslateFunction(const BytecodeArchive& archive, uint32_t ordinal,
   function.ref_bytes =
       Narrow<uint32_t>(AlignUp(uint64_t{function.ref_count} * 8, 16));
   PlaceArguments(source, function);
+  return absl::OkStatus();
+}
+
+absl::Status TranslateFunction(const BytecodeArchive& archive, uint32_t ordinal,
+                               Program& program, TranslatorScratch& scratch) {
+  Function& function = program.functions[ordinal];
+  const ArchiveFunction& source = archive.functions[ordinal];
   absl::StatusOr<BlockGraph> graph = BlockGraph::Build(archive, source);
   if (!graph.ok()) return graph.status();
   const size_t begin = program.code.size();
@@ -108,20 +113,6 @@ void WrapRodata(const BytecodeArchive& archive, const Ref<Object>& owner,
     // Read-only: nothing writes through the pointer.
     program.rodata.push_back(ByteBuffer::Wrap(
         owner, const_cast<uint8_t*>(segment.data()), segment.size(), false));
-  }
-}
-
-// Fills in what is known only once all code is there: the address of each
-// function's code, and the caller's frame size in each call.
-void FinishCode(const std::vector<size_t>& begins, Program& program) {
-  for (size_t i = 0; i < begins.size(); ++i) {
-    Function& function = program.functions[i];
-    function.code = program.code.data() + begins[i];
-    for (const auto& [unit, pc] : function.pcs) {
-      Unit& first = program.code[begins[i] + unit];
-      if (first.op != Narrow<uint16_t>(InnerOp::kCall)) continue;
-      first.set_wide(Narrow<int32_t>(function.value_bytes));
-    }
   }
 }
 
@@ -149,13 +140,19 @@ absl::StatusOr<std::unique_ptr<Program>> Translate(
     program->functions[i].ordinal = i;
   }
   NameFunctions(archive, *program);
+  for (uint32_t i = 0; i < program->functions.size(); ++i) {
+    TAKT_RETURN_IF_ERROR(
+        PlaceRegisters(archive.functions[i], program->functions[i]));
+  }
   std::vector<size_t> begins;
   TranslatorScratch scratch;
   for (uint32_t i = 0; i < program->functions.size(); ++i) {
     begins.push_back(program->code.size());
     TAKT_RETURN_IF_ERROR(TranslateFunction(archive, i, *program, scratch));
   }
-  FinishCode(begins, *program);
+  for (size_t i = 0; i < begins.size(); ++i) {
+    program->functions[i].code = program->code.data() + begins[i];
+  }
   return program;
 }
 

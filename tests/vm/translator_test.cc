@@ -170,7 +170,7 @@ TEST(TranslatorTest, OperandsFromTheLastResult) {
             (std::vector<InnerOp>{InnerOp::kAddI64, InnerOp::kBufferLoadI32C,
                                   InnerOp::kSubI32C, InnerOp::kBufferStoreI32C,
                                   InnerOp::kXorI32, InnerOp::kOrI64,
-                                  InnerOp::kReturn64}));
+                                  InnerOp::kReturnLast64}));
   Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(12, 0);
   buffer->data()[8] = 9;
   const auto results =
@@ -200,7 +200,7 @@ TEST(TranslatorTest, ChainsEndWithTheirBlock) {
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_EQ(OpsOf((*module)->program().functions[0], {0, 1, 3, 4}),
             (std::vector<InnerOp>{InnerOp::kMulI32, InnerOp::kSubXorI32,
-                                  InnerOp::kAddI32, InnerOp::kReturn32}));
+                                  InnerOp::kAddI32, InnerOp::kReturnLast32}));
   const auto results = RunBody("0ii_i", body, 5, 0, {i(5), i(7)});
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_EQ((*results)[0].i32(), ((7 - 25) ^ 5) + 7);
