@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,8 @@ ToolInfo Info() {
       {"solve", "WORKLOAD.json --profile=PROFILE.json --output=FILE.taktplan",
        "Plans a workload. Exit code 1 if a job of the plan is late."},
       {"solve", "INSTANCE.fjs|.fajs [--output=FILE.taktplan]",
-       "Solves a flexible job shop: prints the makespan, a proved lower "
-       "bound,\n"
-       "the time it took and the schedule."},
+       "Solves a flexible job shop: prints the makespan or the tardiness, a\n"
+       "proved lower bound, the time it took and the schedule."},
       {"analyse", "WORKLOAD.json --profile=PROFILE.json",
        "Bounds the response of each stream, or says why it cannot. Exit code "
        "1\n"
@@ -82,6 +82,7 @@ struct Settings {
   std::string start;
   std::string plan;
   std::string mode = "strict";
+  std::string objective = "makespan";
   double noise = 0;
   double seconds = 1;
   std::vector<std::string> modules;
@@ -136,7 +137,8 @@ Json OperationJson(const takt_plan_problem_t* problem, size_t index,
 
 Json SolutionJson(const takt_plan_problem_t* problem,
                   const takt_plan_schedule_t* schedule,
-                  const takt_plan_solve_report_t& report) {
+                  const takt_plan_solve_report_t& report,
+                  const std::string& objective) {
   size_t count = 0;
   const takt_plan_entry_t* entries =
       takt_plan_schedule_entries(schedule, &count);
@@ -145,9 +147,13 @@ Json SolutionJson(const takt_plan_problem_t* problem,
     operations.push_back(OperationJson(problem, i, entries[i]));
   }
   const int64_t makespan = takt_plan_schedule_makespan(schedule);
+  const int64_t value =
+      objective == "makespan" ? makespan : report.weighted_tardiness;
   return {{"makespan", makespan},
+          {"weighted_tardiness", report.weighted_tardiness},
+          {"objective", objective},
           {"lower_bound", report.lower_bound},
-          {"optimal", makespan == report.lower_bound},
+          {"optimal", value == report.lower_bound},
           {"wall_time_s", static_cast<double>(report.elapsed_ns) / 1e9},
           {"best_found_s", static_cast<double>(report.best_found_ns) / 1e9},
           {"steps", report.step_count},
@@ -156,13 +162,22 @@ Json SolutionJson(const takt_plan_problem_t* problem,
 
 void PrintText(const Json& solution) {
   const auto makespan = solution["makespan"].get<int64_t>();
+  const auto tardiness = solution["weighted_tardiness"].get<int64_t>();
   const auto bound = solution["lower_bound"].get<int64_t>();
-  std::printf("makespan %lld, lower bound %lld (gap %.2f %%), %.3f s\n",
-              static_cast<long long>(makespan), static_cast<long long>(bound),
-              bound > 0 ? 100.0 * static_cast<double>(makespan - bound) /
-                              static_cast<double>(bound)
-                        : 0.0,
-              solution["wall_time_s"].get<double>());
+  const bool is_makespan = solution["objective"] == "makespan";
+  const int64_t value = is_makespan ? makespan : tardiness;
+  if (!is_makespan) {
+    std::printf("weighted tardiness %lld, ", static_cast<long long>(tardiness));
+  }
+  std::printf("makespan %lld, lower bound %lld",
+              static_cast<long long>(makespan), static_cast<long long>(bound));
+  if (is_makespan || bound > 0) {
+    std::printf(" (gap %.2f %%)",
+                bound > 0 ? 100.0 * static_cast<double>(value - bound) /
+                                static_cast<double>(bound)
+                          : 0.0);
+  }
+  std::printf(", %.3f s\n", solution["wall_time_s"].get<double>());
   for (const Json& operation : solution["schedule"]) {
     std::string machines;
     for (const Json& machine : operation["machines"]) {
@@ -203,8 +218,14 @@ Result<takt_plan_solve_options_t> SolveOptions(const Settings& settings,
   return options;
 }
 
+// A schedule, and the weighted tardiness that it claims to have.
+struct GivenSchedule {
+  Schedule schedule;
+  std::optional<int64_t> tardiness;
+};
+
 // Reads what SolutionJson() made.
-Result<Schedule> ReadSchedule(const std::string& path) {
+Result<GivenSchedule> ReadSchedule(const std::string& path) {
   TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   const auto is_number = [](const Json& object, const char* key) {
@@ -237,7 +258,26 @@ Result<Schedule> ReadSchedule(const std::string& path) {
                                                 json["makespan"].get<int64_t>(),
                                                 &schedule));
   if (!status.ok()) return status;
-  return Schedule(schedule);
+  GivenSchedule given{Schedule(schedule), std::nullopt};
+  if (is_number(json, "weighted_tardiness")) {
+    given.tardiness = json["weighted_tardiness"].get<int64_t>();
+  }
+  return given;
+}
+
+// The weighted tardiness, or what is wrong with the schedule.
+Result<int64_t> CheckSchedule(const takt_plan_problem_t* problem,
+                              const GivenSchedule& given) {
+  int64_t tardiness = 0;
+  Status status(
+      takt_plan_check_tardiness(problem, given.schedule.get(), &tardiness));
+  if (!status.ok()) return status;
+  if (given.tardiness.value_or(tardiness) != tardiness) {
+    return InvalidArgument("the weighted tardiness is " +
+                           std::to_string(tardiness) + ", the schedule says " +
+                           std::to_string(*given.tardiness));
+  }
+  return tardiness;
 }
 
 Result<int> SolveInstance(const std::string& path, const Settings& settings,
@@ -245,11 +285,13 @@ Result<int> SolveInstance(const std::string& path, const Settings& settings,
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Problem problem, ReadProblem(path));
   TAKT_TOOLS_ASSIGN_OR_RETURN(takt_plan_solve_options_t options,
                               SolveOptions(settings, false, flags));
-  Schedule start;
+  GivenSchedule start;
   if (!settings.start.empty()) {
     TAKT_TOOLS_ASSIGN_OR_RETURN(start, ReadSchedule(settings.start));
-    options.start = start.get();
+    options.start = start.schedule.get();
   }
+  const bool is_makespan = settings.objective == "makespan";
+  if (!is_makespan) options.objective = TAKT_PLAN_OBJECTIVE_TARDINESS;
   takt_plan_schedule_t* found = nullptr;
   takt_plan_solve_report_t report;
   const Status status(
@@ -258,11 +300,14 @@ Result<int> SolveInstance(const std::string& path, const Settings& settings,
   if (!status.ok()) return Annotate(status, path);
   const Schedule schedule(found);
   if (!settings.output.empty()) {
-    const Status saved = SaveSchedule(problem.get(), schedule.get(),
-                                      report.lower_bound, settings.output);
+    // A plan has a bound of its makespan.
+    const Status saved =
+        SaveSchedule(problem.get(), schedule.get(),
+                     is_makespan ? report.lower_bound : 0, settings.output);
     if (!saved.ok()) return saved;
   }
-  const Json solution = SolutionJson(problem.get(), schedule.get(), report);
+  const Json solution =
+      SolutionJson(problem.get(), schedule.get(), report, settings.objective);
   if (settings.is_json) {
     std::printf("%s\n", solution.dump(2).c_str());
   } else {
@@ -275,23 +320,30 @@ Result<int> CheckInstance(const std::string& path,
                           const std::string& schedule_path,
                           const Settings& settings) {
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Problem problem, ReadProblem(path));
-  TAKT_TOOLS_ASSIGN_OR_RETURN(const Schedule schedule,
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const GivenSchedule given,
                               ReadSchedule(schedule_path));
-  const Status status(takt_plan_check(problem.get(), schedule.get()));
+  const Result<int64_t> tardiness = CheckSchedule(problem.get(), given);
   if (settings.is_json) {
-    Json json = {{"valid", status.ok()}};
-    if (!status.ok()) json["fault"] = std::string(status.message());
+    Json json = {{"valid", tardiness.ok()}};
+    if (!tardiness.ok()) {
+      json["fault"] = std::string(tardiness.status().message());
+    }
     std::printf("%s\n", json.dump(2).c_str());
-    return status.ok() ? kSuccess : kFailure;
+    return tardiness.ok() ? kSuccess : kFailure;
   }
-  if (!status.ok()) {  // The check has found something; it did not fail.
+  if (!tardiness.ok()) {  // The check has found something; it did not fail.
     std::fprintf(stderr, "takt-plan: %s: %s\n", schedule_path.c_str(),
-                 status.ToString().c_str());
+                 tardiness.status().ToString().c_str());
     return kFailure;
   }
-  std::printf(
-      "valid, makespan %lld\n",
-      static_cast<long long>(takt_plan_schedule_makespan(schedule.get())));
+  std::printf("valid, makespan %lld",
+              static_cast<long long>(
+                  takt_plan_schedule_makespan(given.schedule.get())));
+  if (*tardiness > 0) {
+    std::printf(", weighted tardiness %lld",
+                static_cast<long long>(*tardiness));
+  }
+  std::printf("\n");
   return kSuccess;
 }
 
@@ -310,6 +362,11 @@ Result<int> RunCommand(const std::vector<std::string>& words,
   const std::string command = words.empty() ? "" : words[0];
   if (words.size() == 2) {
     if (command == "solve" && IsWorkloadFile(words[1])) {
+      if (settings.objective != "makespan") {
+        return flags->Misuse(
+            "--objective is for instances; a workload has "
+            "`objectives`");
+      }
       TAKT_TOOLS_ASSIGN_OR_RETURN(const takt_plan_solve_options_t options,
                                   SolveOptions(settings, true, flags));
       return SolveWorkload({words[1], settings.profile, settings.start,
@@ -370,6 +427,9 @@ Result<int> Run(int argc, char** argv, Flags* flags) {
   flags->AddText("start", &settings.start,
                  "Where the search begins: a plan of the workload, or a\n"
                  "schedule of the instance that `solve --json` printed.");
+  flags->AddChoice("objective", {"makespan", "tardiness"}, &settings.objective,
+                   "What to minimize, of an instance: the end, or the sum of\n"
+                   "weighted tardiness.");
   flags->SetCommands({"profile", "solve", "import", "export"});
   flags->AddText("output", &settings.output,
                  "The file to write; - is stdout. It is a profile of profile,\n"

@@ -15,6 +15,9 @@ absl::StatusOr<solve::Operation> ReadOperation(
   solve::Operation operation;
   operation.release = given.release;
   operation.tail = given.tail;
+  operation.family = given.family;
+  operation.due = given.due;
+  operation.weight = given.weight;
   for (size_t i = 0; i < given.alternative_count; ++i) {
     const takt_plan_alternative_t& alternative = given.alternatives[i];
     if (alternative.machine_count > 0 && alternative.machines == nullptr) {
@@ -34,10 +37,32 @@ absl::StatusOr<Ref<PlanProblem>> Make(solve::Problem problem) {
   return MakeRef<PlanProblem>(std::move(problem));
 }
 
+absl::Status ReadSideConstraints(const takt_plan_side_constraints_t* given,
+                                 solve::Problem* problem) {
+  TAKT_ASSIGN_OR_RETURN(const takt_plan_side_constraints_t constraints,
+                        ReadOptions(given, &takt_plan_side_constraints_init));
+  if ((constraints.setup_count > 0 && constraints.setups == nullptr) ||
+      (constraints.no_wait_count > 0 && constraints.no_waits == nullptr)) {
+    return absl::InvalidArgumentError(
+        "side_constraints: setups or no_waits is NULL");
+  }
+  for (size_t i = 0; i < constraints.setup_count; ++i) {
+    const takt_plan_setup_t& setup = constraints.setups[i];
+    problem->setups.push_back(
+        {setup.machine, setup.from, setup.to, setup.time});
+  }
+  for (size_t i = 0; i < constraints.no_wait_count; ++i) {
+    problem->no_waits.emplace_back(constraints.no_waits[i].before,
+                                   constraints.no_waits[i].after);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Ref<PlanProblem>> Create(
     size_t machine_count, size_t operation_count,
     const takt_plan_operation_t* operations, size_t precedence_count,
-    const takt_plan_precedence_t* precedences) {
+    const takt_plan_precedence_t* precedences,
+    const takt_plan_side_constraints_t* side_constraints) {
   if (machine_count > UINT32_MAX) {
     return absl::InvalidArgumentError(
         absl::StrCat("machine_count is ", machine_count));
@@ -53,6 +78,7 @@ absl::StatusOr<Ref<PlanProblem>> Create(
     problem.precedences.emplace_back(precedences[i].before,
                                      precedences[i].after);
   }
+  TAKT_RETURN_IF_ERROR(ReadSideConstraints(side_constraints, &problem));
   return Make(std::move(problem));
 }
 
@@ -79,8 +105,16 @@ Ref<PlanSchedule> ToObject(const solve::Schedule& schedule) {
 absl::StatusOr<Ref<PlanSchedule>> Solve(
     const PlanProblem* problem, const takt_plan_solve_options_t* options,
     takt_plan_solve_report_t* report) {
-  TAKT_ASSIGN_OR_RETURN(const solve::SolverOptions solver,
+  TAKT_ASSIGN_OR_RETURN(solve::SolverOptions solver,
                         ReadSolverOptions(options));
+  TAKT_ASSIGN_OR_RETURN(const takt_plan_solve_options_t given,
+                        ReadOptions(options, &takt_plan_solve_options_init));
+  if (given.objective == TAKT_PLAN_OBJECTIVE_TARDINESS) {
+    solver.objective = solve::Objective::kWeightedTardiness;
+  } else if (given.objective != TAKT_PLAN_OBJECTIVE_MAKESPAN) {
+    return absl::InvalidArgumentError(
+        "options: objective is not a takt_plan_objective_t");
+  }
   TAKT_ASSIGN_OR_RETURN(const solve::Solution solution,
                         solve::Solve(problem->problem(), solver));
   if (report != nullptr) *report = ReportOf(solution);
@@ -95,6 +129,16 @@ absl::StatusOr<Ref<PlanSchedule>> CreateSchedule(
 
 absl::Status Check(const PlanProblem* problem, const PlanSchedule* schedule) {
   return solve::CheckSchedule(problem->problem(), schedule->ToSchedule());
+}
+
+absl::Status CheckTardiness(const PlanProblem* problem,
+                            const PlanSchedule* schedule,
+                            int64_t* out_tardiness) {
+  *out_tardiness = 0;
+  TAKT_RETURN_IF_ERROR(Check(problem, schedule));
+  *out_tardiness =
+      solve::WeightedTardiness(problem->problem(), schedule->ToSchedule());
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -126,7 +170,7 @@ absl::StatusOr<solve::SolverOptions> ReadSolverOptions(
 
 takt_plan_solve_report_t ReportOf(const solve::Solution& solution) {
   return {solution.lower_bound, solution.elapsed_ns, solution.best_found_ns,
-          solution.step_count};
+          solution.step_count, solution.weighted_tardiness};
 }
 
 }  // namespace takt::analysis
@@ -137,6 +181,7 @@ takt_status_t takt_plan_problem_create(
     size_t machine_count, size_t operation_count,
     const takt_plan_operation_t* operations, size_t precedence_count,
     const takt_plan_precedence_t* precedences,
+    const takt_plan_side_constraints_t* side_constraints,
     takt_plan_problem_t** out_problem) {
   TAKT_REQUIRE(Items(operation_count, operations),
                Items(precedence_count, precedences), out_problem);
@@ -144,7 +189,7 @@ takt_status_t takt_plan_problem_create(
     return takt::analysis::Give(
         __func__,
         takt::analysis::Create(machine_count, operation_count, operations,
-                               precedence_count, precedences),
+                               precedence_count, precedences, side_constraints),
         out_problem);
   }
   TAKT_CATCH_ALL(Items(operation_count, operations),
@@ -253,4 +298,16 @@ takt_status_t takt_plan_check(const takt_plan_problem_t* problem,
         __func__, takt::analysis::Check(Unwrap(problem), Unwrap(schedule)));
   }
   TAKT_CATCH_ALL(problem, schedule);
+}
+
+takt_status_t takt_plan_check_tardiness(const takt_plan_problem_t* problem,
+                                        const takt_plan_schedule_t* schedule,
+                                        int64_t* out_tardiness) {
+  TAKT_REQUIRE(problem, schedule, out_tardiness);
+  TAKT_TRY {
+    return takt::analysis::ToStatus(
+        __func__, takt::analysis::CheckTardiness(
+                      Unwrap(problem), Unwrap(schedule), out_tardiness));
+  }
+  TAKT_CATCH_ALL(problem, schedule, out_tardiness);
 }

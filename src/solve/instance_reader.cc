@@ -128,7 +128,7 @@ class SideConstraints {
   }
 
   absl::StatusOr<uint32_t> Index() {
-    const auto last = static_cast<int64_t>(problem_.operations.size()) - 1;
+    const auto last = Narrow<int64_t>(problem_.operations.size()) - 1;
     TAKT_ASSIGN_OR_RETURN(const int64_t index,
                           tokens_.Number("an operation", 0, last));
     return Narrow<uint32_t>(index);
@@ -201,9 +201,9 @@ class SideConstraints {
 
   // The index of a job that has operations.
   absl::StatusOr<size_t> Job() {
-    const auto count = static_cast<int64_t>(jobs_.size()) - 1;
+    const auto count = Narrow<int64_t>(jobs_.size()) - 1;
     TAKT_ASSIGN_OR_RETURN(const int64_t job, tokens_.Number("a job", 1, count));
-    const auto index = static_cast<size_t>(job) - 1;
+    const auto index = Narrow<size_t>(job - 1);
     if (jobs_[index] == jobs_[index + 1]) {
       return tokens_.Error(absl::StrCat("job ", job, " has no operation"));
     }

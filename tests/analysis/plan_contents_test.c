@@ -14,12 +14,12 @@ static takt_plan_t* solved_plan(void) {
   const uint32_t machines[2] = {0, 1};
   const takt_plan_alternative_t ways[2] = {{&machines[0], 1, 3},
                                            {&machines[1], 1, 2}};
-  const takt_plan_operation_t operations[2] = {{&ways[0], 1, 0, 0},
-                                               {&ways[1], 1, 0, 0}};
+  const takt_plan_operation_t operations[2] = {{&ways[0], 1, 0, 0, 0, 0, 0},
+                                               {&ways[1], 1, 0, 0, 0, 0, 0}};
   const takt_plan_precedence_t precedence = {0, 1};
   takt_plan_problem_t* problem = NULL;
-  REQUIRE_OK(
-      takt_plan_problem_create(2, 2, operations, 1, &precedence, &problem));
+  REQUIRE_OK(takt_plan_problem_create(2, 2, operations, 1, &precedence, NULL,
+                                      &problem));
   const takt_plan_entry_t entries[2] = {{0, 0}, {0, 3}};
   takt_plan_schedule_t* schedule = NULL;
   REQUIRE_OK(takt_plan_schedule_create(2, entries, 5, &schedule));

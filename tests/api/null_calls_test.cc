@@ -46,6 +46,7 @@ constexpr const char* kMayBeNull[] = {
     "takt_instance_run_ready.out_ran",
     "takt_object_type_register.destroy",
     "takt_plan_load.name",
+    "takt_plan_problem_create.side_constraints",
     "takt_plan_run_query_operation.out_end",
     "takt_plan_run_query_operation.out_start",
     "takt_plan_run_replace.out_at_ns",

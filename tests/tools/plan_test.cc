@@ -82,6 +82,45 @@ TEST(PlanToolTest, NamesWhatIsWrong) {
   EXPECT_EQ(nlohmann::json::parse(result.out)["valid"], false);
 }
 
+// Two programs of an NPU: the second result, of 3 + 4 behind a change of 5, is
+// due at 8. Without the weight, the change would be made once.
+const char kPrograms[] =
+    "3 1\n1 1 1 4\n2 1 1 3 1 1 4\n1 1 1 4\n"
+    "family 1 1\nfamily 2 1\nsetup 1 0 1 5\nsetup 1 1 0 5\n"
+    "setup 1 first 0 2\nsetup 1 first 1 2\n"
+    "no-wait 1 2\njob-due 2 8 10\njob-due 1 7 1\njob-release 3 1\n";
+
+TEST(PlanToolTest, SolvesForTardinessWithSideConstraints) {
+  const std::string instance = Written("programs.fjs", kPrograms);
+  const ToolResult solved = RunTool({"solve", instance, "--time_limit=0.2",
+                                     "--objective=tardiness", "--json"});
+  ASSERT_EQ(solved.exit_code, 0) << solved.err;
+  auto json = nlohmann::json::parse(solved.out);
+  // 2 + 3 + 4 for the job that is due at 8; then 5 + 4 for the one at 7.
+  EXPECT_EQ(json["weighted_tardiness"], 10 + 11);
+  EXPECT_EQ(json["objective"], "tardiness");
+  EXPECT_LE(json["lower_bound"], 21);
+  const std::string path = Written("programs.json", json.dump());
+  const ToolResult check = RunTool({"check", instance, path});
+  EXPECT_EQ(check.exit_code, 0) << check.err;
+  EXPECT_THAT(check.out, HasSubstr(", weighted tardiness 21\n"));
+  json["weighted_tardiness"] = 20;
+  const ToolResult wrong =
+      RunTool({"check", instance, Written("wrong.json", json.dump())});
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("the weighted tardiness is 21"));
+  const ToolResult text =
+      RunTool({"solve", instance, "--time_limit=0.2", "--objective=tardiness"});
+  EXPECT_THAT(text.out, HasSubstr("weighted tardiness 21, makespan "));
+}
+
+TEST(PlanToolTest, RefusesTardinessOfAWorkload) {
+  const ToolResult result =
+      RunTool({"solve", TestData("plan/robot.json"), "--objective=tardiness"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--objective is for instances"));
+}
+
 TEST(PlanToolTest, RefusesFilesOfOtherKinds) {
   EXPECT_EQ(RunTool({"solve", "/nonexistent.fjs"}).exit_code, 3);
   const ToolResult bad =
