@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 
 #include "base/check.h"
@@ -14,6 +15,9 @@ namespace {
 // before it, up to the last number.
 constexpr uint64_t kStepsOfRound = 100;
 constexpr uint64_t kStepsOfLongestRound = 6400;
+
+// More operations than this do not move together, so that a step ends soon.
+constexpr ptrdiff_t kLongestMove = 1000;
 
 // Temperatures, in mean durations (times the mean weight of due dates).
 constexpr double kFirstTemperature = 0.5;
@@ -188,7 +192,7 @@ bool Annealing::TakeRunOut(uint32_t v) {
   const uint32_t part = random_.Below(4);  // Half of the time, all of them.
   if (part == 0) first = here;
   if (part == 1) last = here + 1;
-  if (last - first < 2) return false;
+  if (last - first < 2 || last - first > kLongestMove) return false;
   const std::vector<uint32_t> run(first, last);
   for (const uint32_t u : run) {
     removed_.push_back(schedule_.Remove(u));
@@ -204,7 +208,9 @@ bool Annealing::TakeRunOut(uint32_t v) {
 void Annealing::TakeOut(uint32_t v) {
   const absl::Span<const uint32_t> chain =
       schedule_.chains()[schedule_.chains().chain_of(v)];
-  const bool is_whole = chain.size() > 1 && random_.Below(2) == 0;
+  const bool is_whole = chain.size() > 1 &&
+                        static_cast<ptrdiff_t>(chain.size()) <= kLongestMove &&
+                        random_.Below(2) == 0;
   for (const uint32_t u : chain) {
     if (!is_whole && u != v) continue;
     removed_.push_back(schedule_.Remove(u));

@@ -92,6 +92,7 @@ void ConstrainedSchedule::LoadSerial() {
   for (std::vector<uint32_t>& list : sequences_) list.clear();
   std::vector<int64_t> free_at(sequences_.size(), 0);
   std::vector<uint32_t> families(sequences_.size(), Setup::kFirst);
+  taken_by_.assign(sequences_.size(), kNone);
   std::fill(chain_start_.begin(), chain_start_.end(), 0);
   missing_ = predecessor_count_;
   using Entry = std::pair<int64_t, uint32_t>;
@@ -122,7 +123,6 @@ void ConstrainedSchedule::Place(uint32_t chain, std::vector<int64_t>* free_at,
                                 std::vector<uint32_t>* families) {
   int64_t& start = chain_start_[chain];
   int64_t offset = 0;
-  std::vector<uint32_t> own;  // Machines that the chain has taken.
   for (const uint32_t v : chains_[chain]) {
     const Operation& operation = problem_.operations[v];
     start = std::max(start, operation.release - offset);
@@ -133,7 +133,7 @@ void ConstrainedSchedule::Place(uint32_t chain, std::vector<int64_t>* free_at,
       int64_t at = start + offset;
       for (const uint32_t machine : alternative.machines) {
         // Setups within a chain fit, by Validate().
-        if (std::find(own.begin(), own.end(), machine) != own.end()) continue;
+        if (taken_by_[machine] == chain) continue;
         at = std::max(at, (*free_at)[machine] +
                               setups_.Time(machine, (*families)[machine],
                                            operation.family));
@@ -148,7 +148,7 @@ void ConstrainedSchedule::Place(uint32_t chain, std::vector<int64_t>* free_at,
     offsets_[v] = offset;
     offset += chosen(v).duration;
     for (const uint32_t machine : chosen(v).machines) {
-      own.push_back(machine);
+      taken_by_[machine] = chain;
       sequences_[machine].push_back(v);
     }
   }

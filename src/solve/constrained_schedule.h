@@ -106,6 +106,8 @@ class ConstrainedSchedule {
   int64_t horizon_ = 0;         // No feasible start is beyond.
   uint32_t width_ = 1;
 
+  std::vector<uint32_t> taken_by_;  // By machine: the chain placed last.
+
   std::vector<uint32_t> choice_;
   std::vector<std::vector<uint32_t>> sequences_;  // By machine.
 
