@@ -265,7 +265,8 @@ class AsyncCall final : public Object,
 
   Waiter waiter_;
   // For an asynchronous function: the fence that its program waits for. It is
-  // a join of the caller's fences, or one that waiter_ signals (is_relayed_).
+  // a join of the caller's fences, until the program has ended, or one that
+  // waiter_ signals (is_relayed_).
   Ref<hal::Fence> program_wait_;
   bool is_relayed_ = false;
   // The fence that its program signals, until the program has ended. It is

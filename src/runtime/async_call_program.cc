@@ -147,6 +147,8 @@ void AsyncCall::EndProgram() {
     std::move(results.begin(), results.end(), slots().begin());
   }
   program.reset();  // Frees what it held before the callback runs.
+  // A reference would be a right to signal the caller's fences.
+  if (!is_relayed_) program_wait_.reset();
   shop_job_.reset();
   if (status.ok() && extras_.binding != nullptr && !is_async_) {
     status = SettleBinding();

@@ -262,9 +262,8 @@ static void forgotten_fence_fails_work_that_is_queued(void) {
   fixture_destroy(&fixture);
 }
 
-static void forgotten_fence_fails_an_invocation_that_waits(void) {
-  fixture_t fixture =
-      fixture_create("local-task", TESTDATA("api/simple_mul.vmfb"));
+static void expect_forgotten(const char* module, bool is_cancellable) {
+  fixture_t fixture = fixture_create("local-task", module);
   takt_function_t* mul = find_function(fixture.context, "mul");
   const float values[4] = {1, 2, 3, 4};
   takt_buffer_view_t* view = float_view(fixture.device, 4, values);
@@ -272,7 +271,10 @@ static void forgotten_fence_fails_an_invocation_that_waits(void) {
   takt_fence_t* done = create_fence();
   const takt_value_t arguments[2] = {takt_value_ref(view),
                                      takt_value_ref(view)};
-  REQUIRE_OK(takt_async_invoke(mul, NULL, 2, arguments, ready, done, NULL));
+  takt_async_options_t options;
+  takt_async_options_init(&options);
+  options.cancellable = is_cancellable;
+  REQUIRE_OK(takt_async_invoke(mul, &options, 2, arguments, ready, done, NULL));
   takt_fence_release(ready);
   EXPECT_ERROR(takt_fence_wait(done, fixture.instance, TAKT_INFINITE_FUTURE),
                TAKT_STATUS_ABORTED, "forgotten");
@@ -280,6 +282,14 @@ static void forgotten_fence_fails_an_invocation_that_waits(void) {
   takt_buffer_view_release(view);
   takt_function_release(mul);
   fixture_destroy(&fixture);
+}
+
+static void forgotten_fence_fails_an_invocation_that_waits(void) {
+  for (int is_cancellable = 0; is_cancellable < 2; ++is_cancellable) {
+    expect_forgotten(TESTDATA("api/simple_mul.vmfb"), is_cancellable != 0);
+    expect_forgotten(TESTDATA("api/simple_mul_async.vmfb"),
+                     is_cancellable != 0);
+  }
 }
 
 static void explains_points_by_the_names_of_their_timelines(void) {
