@@ -1,4 +1,5 @@
-// Random boards and workloads for the tests of src/sim.
+// Random boards and workloads for the tests of src/sim. Source: Random, or
+// another type with its Below() and Unit().
 #ifndef TAKT_TESTS_SIM_RANDOM_WORKLOAD_H_
 #define TAKT_TESTS_SIM_RANDOM_WORKLOAD_H_
 
@@ -10,7 +11,8 @@
 
 namespace takt::sim {
 
-inline sched::Machine MakeRandomMachine(Random& random) {
+template <typename Source>
+sched::Machine MakeRandomMachine(Source& random) {
   sched::Machine machine;
   const uint32_t clusters = 1 + random.Below(3);
   for (uint32_t i = 0; i < clusters; ++i) {
@@ -31,8 +33,8 @@ inline sched::Machine MakeRandomMachine(Random& random) {
   return machine;
 }
 
-inline WorkloadKernel MakeRandomKernel(const sched::Machine& machine,
-                                       Random& random) {
+template <typename Source>
+WorkloadKernel MakeRandomKernel(const sched::Machine& machine, Source& random) {
   WorkloadKernel kernel;
   const int64_t base_ns = 1000 + random.Below(500'000);
   for (uint32_t pool = 0; pool < machine.pools.size(); ++pool) {
@@ -55,8 +57,8 @@ inline WorkloadKernel MakeRandomKernel(const sched::Machine& machine,
   return kernel;
 }
 
-inline WorkloadStream MakeRandomStream(const Workload& workload,
-                                       Random& random) {
+template <typename Source>
+WorkloadStream MakeRandomStream(const Workload& workload, Source& random) {
   WorkloadStream stream;
   sched::StreamOptions& terms = stream.terms;
   terms.program = random.Below(static_cast<uint32_t>(workload.programs.size()));
@@ -94,8 +96,9 @@ struct RandomWorkloadOptions {
 };
 
 // Any affinity leaves its program a place.
-inline Workload MakeRandomWorkload(const RandomWorkloadOptions& options,
-                                   Random& random) {
+template <typename Source>
+Workload MakeRandomWorkload(const RandomWorkloadOptions& options,
+                            Source& random) {
   Workload workload;
   workload.name = "random";
   workload.machine = MakeRandomMachine(random);
