@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/exceptions.h"
 #include "base/status.h"
 #include "cpu/resource_waits.h"
 #include "npu/operation.h"
@@ -168,7 +169,7 @@ NpuUnit::Outcome NpuUnit::RunBatch(
   event.start_ns = time.NowNs();
   const int64_t traced_ns = trace_.BeginNs();
   Outcome outcome;
-  outcome.result = KnownResult(driver_.submit(unit_, &batch));
+  outcome.result = Submit(batch);
   if (outcome.result == TAKT_NPU_RESULT_OK) {
     outcome.result =
         WaitForBatch(batch.id, DeadlineAfter(event.start_ns, time_limit_ns),
@@ -192,6 +193,12 @@ NpuUnit::Outcome NpuUnit::RunBatch(
     events_.push_back(event);
   }
   return outcome;
+}
+
+// Drivers in C++ may find no memory, too.
+takt_npu_result_t NpuUnit::Submit(const takt_npu_batch_t& batch) {
+  TAKT_TRY { return KnownResult(driver_.submit(unit_, &batch)); }
+  TAKT_CATCH(const std::bad_alloc&) { return TAKT_NPU_RESULT_NO_MEMORY; }
 }
 
 takt_npu_result_t NpuUnit::WaitForBatch(uint64_t id, int64_t deadline_ns,

@@ -188,6 +188,7 @@ class NpuUnit final : public Object {
   // With the lease:
   Outcome RunBatch(absl::Span<const takt_npu_operation_t> operations,
                    const Urgency& urgency, int64_t time_limit_ns);
+  takt_npu_result_t Submit(const takt_npu_batch_t& batch);
   takt_npu_result_t WaitForBatch(uint64_t id, int64_t deadline_ns,
                                  bool* is_time_out);
   bool GiveUp();

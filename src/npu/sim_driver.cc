@@ -4,11 +4,13 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "base/exceptions.h"
 #include "base/math.h"
 #include "base/mutex.h"
 #include "base/random.h"
@@ -43,6 +45,7 @@ class SimUnit final : public AddressSpace {
 
   takt_npu_result_t Query(takt_npu_capabilities_t* out) const;
   takt_npu_result_t Submit(const takt_npu_batch_t& batch);
+  takt_npu_result_t TrySubmit(const takt_npu_batch_t& batch);
   takt_npu_result_t Cancel(uint64_t id);
   takt_npu_result_t Reset();
   takt_npu_result_t Telemetry(takt_npu_telemetry_t* out);
@@ -192,6 +195,15 @@ takt_npu_result_t SimUnit::RunOperations(const takt_npu_batch_t& batch,
 }
 
 takt_npu_result_t SimUnit::Submit(const takt_npu_batch_t& batch) {
+  TAKT_TRY { return TrySubmit(batch); }
+  TAKT_CATCH(const std::bad_alloc&) {
+    MutexLock lock(&mutex_);
+    running_id_ = 0;
+    return TAKT_NPU_RESULT_NO_MEMORY;
+  }
+}
+
+takt_npu_result_t SimUnit::TrySubmit(const takt_npu_batch_t& batch) {
   const int64_t now_ns = Now();
   last_batch_ = batch;
   fault_ = DrawFault();
@@ -236,9 +248,11 @@ takt_npu_result_t SimUnit::Submit(const takt_npu_batch_t& batch) {
 
 void SimUnit::Schedule(const takt_npu_batch_t& batch, int64_t at_ns,
                        takt_npu_result_t result, bool is_stray) {
-  auto* completion = new Completion{this,           batch.id,        result,
-                                    batch.complete, batch.user_data, is_stray};
-  host_.schedule(host_.user_data, at_ns, &SimUnit::OnCompletion, completion);
+  std::unique_ptr<Completion> completion(new Completion{
+      this, batch.id, result, batch.complete, batch.user_data, is_stray});
+  host_.schedule(host_.user_data, at_ns, &SimUnit::OnCompletion,
+                 completion.get());
+  completion.release();  // OnCompletion() deletes it.
 }
 
 void SimUnit::OnCompletion(void* argument) {

@@ -1,6 +1,7 @@
 #include "npu/timebase.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -62,15 +63,15 @@ void RealTime::Drain() {
 }
 
 void RealTime::Schedule(int64_t at_ns, Call call, void* argument) {
-  auto* pending = new PendingCall;
+  auto pending = std::make_unique<PendingCall>();
   pending->fire = &RealTime::Fire;
   pending->time = this;
   pending->call = call;
   pending->argument = argument;
   MutexLock lock(&mutex_);
-  const bool is_new = pending_.insert(pending).second;
+  const bool is_new = pending_.insert(pending.get()).second;
   TAKT_CHECK(is_new);
-  timers_->Arm(pending, at_ns);
+  timers_->Arm(pending.release(), at_ns);  // Fire() or Drain() deletes it.
 }
 
 void RealTime::Fire(TimerService::Timer* timer) {

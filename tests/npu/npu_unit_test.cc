@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -165,6 +166,29 @@ TEST(NpuUnitTest, ACompletionDuringTheCancellationDoesNothing) {
   EXPECT_FALSE(fill.IsFilled());
   EXPECT_EQ((*unit)->statistics().stray_completion_count, 2u);
 }
+
+#if defined(__cpp_exceptions)
+// A driver that finds no memory for a batch.
+int throw_count = 0;
+
+TEST(NpuUnitTest, ADriverThatThrowsHasNoMemory) {
+  takt_npu_driver_t driver = *HostDriver();
+  driver.submit = [](void* unit, const takt_npu_batch_t* batch) {
+    if (throw_count > 0 && throw_count-- > 0) throw std::bad_alloc();
+    return HostDriver()->submit(unit, batch);
+  };
+  NpuUnit::Options options;
+  options.time = std::make_shared<VirtualTime>();
+  const auto unit = NpuUnit::Open(&driver, options);
+  ASSERT_TRUE(unit.ok()) << unit.status();
+  Fill fill(3);
+  throw_count = 1;
+  EXPECT_EQ(fill.Run(**unit).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ((*unit)->statistics().refused_count, 1u);
+  EXPECT_TRUE(fill.Run(**unit).ok());
+  EXPECT_TRUE(fill.IsFilled());
+}
+#endif
 
 TEST(NpuUnitTest, SecondCompletionsDoNothing) {
   Opened sim = OpenSim(R"({"faults": {"twice": 1}})");
