@@ -1,7 +1,8 @@
 // A FairClock divides the time of a pool among streams by their weights. An
 // operation that becomes ready gets a tag: the virtual time at which it would
 // start if each stream that waits ran at the speed of its weight. The lowest
-// tag goes first.
+// tag goes first. A stream whose pause is shorter than 10 ms counts as waiting,
+// so that streams of one job at a time have their weights, too.
 //
 // Invariant: let two streams wait for the same core all the time, and let each
 // operation take as long as expected. In any time their work, divided by their

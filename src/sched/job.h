@@ -174,6 +174,9 @@ struct StreamRecord {
   ShareAccount share;
   SpareVector<OperationRecord*> raised;  // As it is behind.
   FairQueue fair;
+  // When its last operation stopped, and what the pool's FairClock said then.
+  int64_t fair_until_ns = 0;
+  int64_t fair_until = 0;
 };
 
 }  // namespace takt::sched

@@ -156,8 +156,10 @@ class JobShopPolicy final : public Policy {
     if (UrgencyLevel(urgent) != UrgencyLevel(running)) {
       return UrgencyLevel(urgent) < UrgencyLevel(running);
     }
-    // An operation that runs by its share or its weight ends first.
-    if (IsBehind(urgent) || IsWeighted(urgent, situation)) return false;
+    if (IsBehind(urgent)) return false;
+    if (IsWeighted(urgent, situation)) {
+      return urgent.fair_tag < running.fair_tag;
+    }
     return urgent.deadline_ns < running.deadline_ns;
   }
 

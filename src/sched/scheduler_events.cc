@@ -287,7 +287,8 @@ int64_t Scheduler::TakeAdvice(OperationRecord* operation, int64_t now_ns) {
 }
 
 // Its place among the best-effort operations, if weights order them. It keeps
-// it to its end.
+// it to its end. A stream that has one job at a time stands as if it had waited
+// since the last one.
 void Scheduler::TakeTag(OperationRecord* operation) {
   if (operation->fair_expected_ns >= 0) return;
   int64_t now = std::numeric_limits<int64_t>::max();
@@ -300,11 +301,15 @@ void Scheduler::TakeTag(OperationRecord* operation) {
     least_ns =
         std::min(least_ns, OfAll(alternative.expected_ns, alternative.shards));
   }
+  StreamRecord* stream = operation->job->stream;
+  if (now_ns_ - stream->fair_until_ns <= ShareAccount::kLeewayNs) {
+    now = std::min(now, stream->fair_until);
+  }
   const bool is_counted =
       operation->facts.band == Band::kBestEffort && least_ns < kInfiniteFuture;
   operation->fair_expected_ns = is_counted ? least_ns : 0;
   operation->facts.fair_tag =
-      operation->job->stream->fair.Add(now, operation->fair_expected_ns);
+      stream->fair.Add(now, operation->fair_expected_ns);
 }
 
 // Sets the operation's group and rank.
@@ -408,6 +413,10 @@ void Scheduler::StopRunning(OperationRecord* operation) {
   StreamRecord* stream = operation->job->stream;
   stream->used_count -= count;
   CountUsed(stream);
+  const auto& alternative =
+      costs_.kernel(operation->kernel).alternatives[operation->alternative];
+  stream->fair_until_ns = now_ns_;
+  stream->fair_until = pools_[alternative.pool].fair.now();
   operation->resources = {};
   --operation->job->running_count;
   operation->yields = false;

@@ -311,6 +311,24 @@ TEST(SharesTest, WeightsDivideWhatIsLeft) {
   }
 }
 
+// Each is away for an instant when its job is done.
+TEST(SharesTest, StreamsOfOneJobAtATimeHaveTheirWeights) {
+  Workload workload = Cores(1);
+  for (const uint32_t weight : {6, 3, 1}) {
+    WorkloadStream& stream = Add(&workload, Criticality::kBestEffort,
+                                 kMs + kMs * weight / 3, kMs / 20);
+    stream.terms.weight = weight;
+    stream.arrival = Arrival::kClosed;
+  }
+  Meter meter;
+  Play(workload, 2'000 * kMs, &meter);
+  const auto used = [&](uint32_t stream) {
+    return static_cast<double>(meter.UsedBy(stream, 1'990 * kMs));
+  };
+  EXPECT_NEAR(used(0) / used(2), 6, 0.3);
+  EXPECT_NEAR(used(1) / used(2), 3, 0.15);
+}
+
 TEST(SharesTest, WeightsDivideWhatSharesLeave) {
   Workload workload = Cores(2);
   Add(&workload, Criticality::kBestEffort, 2 * kMs, kMs / 10)
