@@ -244,7 +244,9 @@ void Scheduler::Start(OperationRecord* operation, const Placement& placement) {
   job->stream->used_count += resources.count();
   CountUsed(job->stream);
   if (operation->facts.share_cores > 0) RaiseOldest(job->stream);
-  if (operation->facts.band == Band::kBestEffort) {
+  // What runs by its share is not part of what weights divide.
+  if (operation->facts.band == Band::kBestEffort &&
+      operation->facts.share_cores == 0) {
     pools_[placement.pool].fair.OnStart(operation->facts.fair_tag);
   }
   if (options_.advisor != nullptr) {

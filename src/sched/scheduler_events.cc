@@ -409,7 +409,9 @@ void Scheduler::StopRunning(OperationRecord* operation) {
       [&](uint32_t resource) { running_on_[resource] = nullptr; });
   free_ = free_ | (operation->resources & available_);
   const uint32_t count = operation->resources.count();
-  operation->used_ns += OfAll(now_ns_ - operation->start_ns, count);
+  if (operation->facts.share_cores == 0) {
+    operation->used_ns += OfAll(now_ns_ - operation->start_ns, count);
+  }
   StreamRecord* stream = operation->job->stream;
   stream->used_count -= count;
   CountUsed(stream);

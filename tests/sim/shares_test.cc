@@ -329,6 +329,30 @@ TEST(SharesTest, StreamsOfOneJobAtATimeHaveTheirWeights) {
   EXPECT_NEAR(used(1) / used(2), 3, 0.15);
 }
 
+// A stream of the same pool runs by its share on another core.
+TEST(SharesTest, AShareIsNoWeight) {
+  Workload workload = Cores(2);
+  for (const uint32_t weight : {3, 1}) {
+    WorkloadStream& stream =
+        Add(&workload, Criticality::kBestEffort, kMs + kMs * weight, kMs / 20);
+    stream.terms.weight = weight;
+    stream.terms.affinity = sched::ResourceSet::Range(1, 1);
+    stream.arrival = Arrival::kClosed;
+  }
+  Add(&workload, Criticality::kSoft, 7 * kMs, kMs / 10).terms.affinity =
+      sched::ResourceSet::Range(0, 1);
+  WorkloadStream& shared =
+      Add(&workload, Criticality::kBestEffort, 2 * kMs, kMs / 10);
+  shared.terms.share_permille = 700;
+  shared.terms.affinity = sched::ResourceSet::Range(0, 1);
+  Meter meter;
+  Play(workload, 2'000 * kMs, &meter);
+  EXPECT_GE(meter.Least(3, 0, 1'990 * kMs), kWindowNs * 7 / 10);
+  EXPECT_NEAR(static_cast<double>(meter.UsedBy(0, 1'990 * kMs)) /
+                  static_cast<double>(meter.UsedBy(1, 1'990 * kMs)),
+              3, 0.15);
+}
+
 TEST(SharesTest, WeightsDivideWhatSharesLeave) {
   Workload workload = Cores(2);
   Add(&workload, Criticality::kBestEffort, 2 * kMs, kMs / 10)
