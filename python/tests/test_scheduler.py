@@ -53,8 +53,8 @@ def test_streams_have_shares_and_weights(testdata):
         stream.set_input(np.ones(4, np.float32), np.ones(4, np.float32))
         stream.wait_idle()
         assert stream.statistics["met"] == 1
-        with pytest.raises(takt.FailedPrecondition, match="1200 thousandths of a core"):
-            robot.stream(module.mul, share=0.6, cpus=None, **logger)
+        with pytest.raises(takt.FailedPrecondition, match="2400 thousandths of a core"):
+            robot.stream(module.mul, share=0.6, **logger)
         with pytest.raises(takt.InvalidArgument, match="share: a hard stream"):
             robot.stream(module.mul, share=0.1, arrival="input", criticality="hard", deadline=1.0)
     with takt.Instance(workers=1) as robot:
