@@ -43,6 +43,8 @@ def test_the_scheduler_says_what_it_has_and_did(testdata, tmp_path):
         assert scheduler.load_profile(str(tmp_path / "learned")) >= 0
         with pytest.raises(takt.Error):
             scheduler.set_available(99, False)
+        with pytest.raises(takt.Error, match="no_such_pool"):
+            scheduler.set_speed("no_such_pool", 0.5)
 
 
 def test_streams_have_shares_and_weights(testdata):
@@ -61,8 +63,6 @@ def test_streams_have_shares_and_weights(testdata):
         module = robot.load(testdata / "api/simple_mul.vmfb")
         with pytest.raises(takt.InvalidArgument, match="weight: nothing schedules"):
             robot.stream(module.mul, weight=1, **logger)
-        with pytest.raises(takt.Error, match="no_such_pool"):
-            scheduler.set_speed("no_such_pool", 0.5)
 
 
 def test_a_call_beyond_its_memory_limit_fails(testdata):
