@@ -31,6 +31,7 @@
 #include "kernels/activation.h"
 #include "kernels/attention.h"
 #include "kernels/gru.h"
+#include "kernels/instruction_sets.h"
 
 namespace takt::kernels {
 
@@ -125,6 +126,8 @@ extern const ConvKernels kConvAvx2;
 extern const ConvKernels kConvAvx512;
 #elif defined(__aarch64__)
 extern const ConvKernels kConvNeon;
+#elif defined(TAKT_KERNELS_RVV)
+extern const ConvKernels kConvRvv;
 #endif
 
 }  // namespace takt::kernels

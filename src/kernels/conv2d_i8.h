@@ -61,6 +61,8 @@ extern const ConvI8Kernels kConvI8Avx512Vnni;
 extern const ConvI8Kernels kConvI8Neon;
 extern const ConvI8Kernels kConvI8NeonDotProd;
 extern const ConvI8Kernels kConvI8NeonI8mm;
+#elif defined(TAKT_KERNELS_RVV)
+extern const ConvI8Kernels kConvI8Rvv;
 #endif
 
 }  // namespace takt::kernels

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #define TAKT_CONV_PIXELS 5
 #define TAKT_CONV_VECTOR_BYTES 16

@@ -3,6 +3,11 @@
 #ifndef TAKT_KERNELS_INSTRUCTION_SETS_H_
 #define TAKT_KERNELS_INSTRUCTION_SETS_H_
 
+// The intrinsics of RISC-V's V, as compilers name them since version 0.11.
+#if defined(__riscv_v_intrinsic) && __riscv_v_intrinsic >= 11000
+#define TAKT_KERNELS_RVV 1
+#endif
+
 namespace takt::kernels {
 
 struct InstructionSets {

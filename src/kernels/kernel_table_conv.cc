@@ -21,6 +21,11 @@ void SelectConvKernels(const InstructionSets& sets, KernelTable* table) {
       table->conv_i8 = sets.neon_i8mm ? &kConvI8NeonI8mm : &kConvI8NeonDotProd;
     }
   }
+#elif defined(TAKT_KERNELS_RVV)
+  if (sets.riscv_v) {
+    table->conv = &kConvRvv;
+    table->conv_i8 = &kConvI8Rvv;
+  }
 #endif
 }
 

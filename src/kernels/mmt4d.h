@@ -15,10 +15,7 @@
 
 #include <cstdint>
 
-// The intrinsics of RISC-V's V, as compilers name them since version 0.11.
-#if defined(__riscv_v_intrinsic) && __riscv_v_intrinsic >= 11000
-#define TAKT_KERNELS_RVV 1
-#endif
+#include "kernels/instruction_sets.h"
 
 namespace takt::kernels {
 

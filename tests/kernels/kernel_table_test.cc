@@ -68,6 +68,8 @@ TEST(KernelTableTest, TakesTheDotProductAndMatricesWhereTheyAre) {
 #elif defined(TAKT_KERNELS_RVV)
 TEST(KernelTableTest, TakesVectorsWhereTheyAre) {
   EXPECT_EQ(SelectKernels({.riscv_v = true}).mmt4d, &kMmt4dRvv);
+  EXPECT_EQ(SelectKernels({.riscv_v = true}).conv, &kConvRvv);
+  EXPECT_EQ(SelectKernels({.riscv_v = true}).conv_i8, &kConvI8Rvv);
 }
 #endif
 
