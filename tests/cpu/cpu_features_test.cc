@@ -16,6 +16,7 @@ TEST(CpuFeaturesTest, NothingIsUsableOfAnUnknownProcessor) {
   const kernels::InstructionSets sets = UsableInstructionSets({});
   EXPECT_FALSE(sets.avx2_fma);
   EXPECT_FALSE(sets.avx512_vnni);
+  EXPECT_FALSE(sets.neon);
   EXPECT_FALSE(sets.neon_dotprod);
 }
 
