@@ -10,14 +10,21 @@ networks: by ONNX Runtime, and by the faster of it and OpenVINO in float32.
 The least processor time says most on a machine that does other work, the median wall
 time on a quiet one.
 
+With --check-arch nothing is timed: each network is compiled for that architecture
+as well, both modules are called with the same inputs, the other one by its
+takt-run-module under qemu-user, and the results are compared.
+
 usage: networks.py NETS WORK [--only NAME,...] [--sides ort,openvino,default]
                    [--threads 1,2] [--calls 30] [--rest MS] [--tune SECONDS] [--json FILE]
+                   [--check-arch=aarch64[:CPU] --tools=DIRECTORY]
        NETS   a folder of .onnx files with float32 inputs of static shapes; of
               those whose name ends in .int8.onnx the results are compared in
               steps of the result's own quantization
        WORK   the cache of modules
        --rest how long nothing runs between two calls, so that the other side's
               threads sleep (default 5)
+       --tools the tools of the other architecture, such as build/aarch64/tools.
+              QEMU_CPU chooses the processor
 needs: the package takt (PYTHONPATH=build/release/python/package), onnx, numpy,
        iree-base-compiler 3.13; for the peers onnxruntime, openvino
 """
@@ -26,8 +33,11 @@ import json
 import math
 import pathlib
 import resource
+import shutil
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -74,6 +84,49 @@ class Network:
                 unit = float(steps.min()) if 1 < values.size <= 256 else unit / 255
             worst = max(worst, gap / unit)
         return worst
+
+
+def run_under_qemu(module, inputs, count, architecture, tools):
+    """The results of a module's only function."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [shutil.which(f"qemu-{architecture}"), "-L", f"/usr/{architecture}-linux-gnu",
+                   str(tools / "takt-run-module"), f"--module={module}", "--device=local-sync"]
+        for i, each in enumerate(inputs):
+            np.save(f"{folder}/in{i}.npy", each)
+            command.append(f"--input=@{folder}/in{i}.npy")
+        command += [f"--output=@{folder}/out{i}.npy" for i in range(count)]
+        subprocess.run(command, check=True)
+        return [np.load(f"{folder}/out{i}.npy") for i in range(count)]
+
+
+def check_other(network, args):
+    """A record of how far the results of two architectures are apart."""
+    import takt
+
+    target = args.check_arch
+    record = {"network": network.name, "target": target}
+    call, record["recipe"] = takt_call(network, "default", 1, args.work, args.tune)
+    network.expected = [np.asarray(result) for result in call()]
+    other = takt.compile(network.path, cache=args.work, target=target)
+    record["other_recipe"] = other.recipe.name
+    results = run_under_qemu(other.path, network.inputs.values(), len(network.expected),
+                             target.partition(":")[0], args.tools)
+    record["difference"] = network.difference(results)
+    record["equal"] = all(np.array_equal(*pair) for pair in zip(network.expected, results))
+    # Three steps; or a thousandth of the range.
+    record["agrees"] = record["difference"] <= (3 if network.is_quantized else 1e-3)
+    return record
+
+
+def check_all(paths, args):
+    records = []
+    for path in paths:
+        records.append(check_other(Network(path), args))
+        print("{network:20} {target} {recipe}/{other_recipe} differs by {difference:.2g}"
+              "  equal: {equal}  agrees: {agrees}".format(**records[-1]), flush=True)
+    if args.json:
+        args.json.write_text(json.dumps({"checks": records}, indent=1))
+    sys.exit(not all(record["agrees"] for record in records))
 
 
 def ort_call(network, threads):
@@ -205,6 +258,8 @@ def main():
     parser.add_argument("--rest", type=float, default=5.0)
     parser.add_argument("--tune", type=float, default=300.0)
     parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--check-arch", default="")
+    parser.add_argument("--tools", type=pathlib.Path, default=pathlib.Path("build/aarch64/tools"))
     args = parser.parse_args()
     # ONNX Runtime first: the others are compared with it.
     args.sides = sorted(args.sides.split(","), key=lambda side: side != "ort")
@@ -214,6 +269,8 @@ def main():
     if not paths:
         sys.exit(f"there is no network in {args.nets}")
     args.work.mkdir(parents=True, exist_ok=True)
+    if args.check_arch:
+        check_all(paths, args)
     print(f"{'':37}{'wall ms':>18}{'processor ms':>18}")
     print(f"{'network':20} t {'side':14}" + f"{'least':>9}{'median':>9}" * 2 + "  differs by")
     records = []
