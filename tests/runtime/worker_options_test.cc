@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/board_files.h"
 #include "topology/topology.h"
 
 namespace takt::runtime {
@@ -51,6 +52,32 @@ TEST(WorkerOptionsTest, EachCpuGetsAWorkerUpToTheCount) {
   ASSERT_TRUE(workers.ok()) << workers.status();
   EXPECT_EQ(workers->options.worker_count, 2u);
   EXPECT_EQ(workers->wanted_count, 2u);
+}
+
+// Boards of tests/testdata/boards, as they are discovered.
+TEST(WorkerOptionsTest, AnExecutorOfAClusterHasAWorkerOnEachOfItsCores) {
+  for (const char* name :
+       {"rk3588", "jetson_orin", "raspberry_pi5", "spacemit_k1"}) {
+    const topology::Topology board = topology::BoardFiles(name).Discover();
+    CpuSet all;
+    for (size_t i = 0; i < board.clusters.size(); ++i) {
+      ExecutorOptions options;
+      options.cluster = static_cast<int32_t>(i);
+      const auto workers = ResolveExecutor(options, board);
+      ASSERT_TRUE(workers.ok()) << workers.status();
+      CpuSet cpus;
+      for (const CpuSet& place : workers->options.placement) {
+        EXPECT_EQ(place.count(), 1u);
+        place.ForEach([&](uint32_t cpu) { cpus.Add(cpu), all.Add(cpu); });
+      }
+      EXPECT_EQ(workers->options.worker_count, cpus.count());
+      EXPECT_EQ(cpus, board.clusters[i].cpus) << name << ", cluster " << i;
+    }
+    EXPECT_EQ(all, board.cpu_set()) << name;
+    ExecutorOptions absent;
+    absent.cluster = static_cast<int32_t>(board.clusters.size());
+    EXPECT_THAT(ErrorOf(ResolveExecutor(absent, board)), HasSubstr("cluster"));
+  }
 }
 
 TEST(WorkerOptionsTest, MissingCpusAreReported) {
