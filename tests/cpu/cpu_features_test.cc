@@ -1,6 +1,12 @@
 #include "cpu/cpu_features.h"
 
+#include <cstdlib>
+#include <string>
+#include <vector>
+
 #include "gtest/gtest.h"
+#include "kernels/kernel_table.h"
+#include "tests/kernels/test_support.h"
 
 namespace takt::cpu {
 namespace {
@@ -60,6 +66,22 @@ TEST(CpuFeaturesTest, KernelsNeedAllPartsOfTheirSet) {
   EXPECT_FALSE(UsableInstructionSets(processor).avx512_vnni);
 }
 #endif
+
+// What is chosen is the last set that the tests of the kernels run, which find
+// the processor's instructions apart from ours.
+TEST(CpuFeaturesTest, ChoosesTheBestKernelsThatRunHere) {
+  const std::string chosen = kernels::NameOf(
+      kernels::SelectKernels(UsableInstructionSets(DetectProcessor())));
+  const std::string best = kernels::NameOf(kernels::RunnableKernels().back());
+  if (chosen != "avx-vnni") {  // mmt4d_vnni_test is for these.
+    EXPECT_EQ(chosen, best);
+  }
+  // Given by scripts/cross.sh --cpus, which knows the emulated processor.
+  const char* const expected = std::getenv("TAKT_EXPECTED_KERNELS");
+  if (expected != nullptr) {
+    EXPECT_EQ(chosen, expected);
+  }
+}
 
 TEST(CpuFeaturesTest, NamesTheExistingOnes) {
   EXPECT_TRUE(FeatureNames(ProcessorData()).empty());

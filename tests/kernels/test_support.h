@@ -52,6 +52,21 @@ inline std::vector<KernelTable> RunnableKernels() {
   return tables;
 }
 
+// What the products of the set are made with, in the words of docs/npu.md.
+inline const char* NameOf(const KernelTable& table) {
+#if defined(__x86_64__)
+  if (table.mmt4d == &kMmt4dAvx512Vnni) return "avx512-vnni";
+  if (table.mmt4d == &kMmt4dAvxVnni) return "avx-vnni";
+  if (table.mmt4d == &kMmt4dAvx2) return "avx2";
+#elif defined(__aarch64__)
+  if (table.mmt4d == &kMmt4dNeonI8mm) return "neon-i8mm";
+  if (table.mmt4d == &kMmt4dNeonDotProd) return "neon-dotprod";
+#elif defined(TAKT_KERNELS_RVV)
+  if (table.mmt4d == &kMmt4dRvv) return "rvv";
+#endif
+  return "portable";
+}
+
 // The same numbers on every machine.
 class TestRandom {
  public:
