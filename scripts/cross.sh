@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # Builds Takt for another architecture, and runs its tests under qemu.
 #
-# usage: scripts/cross.sh aarch64|riscv64 [--cpus=CPU[:CPU...]]
-#                         [--targets=TARGET[,TARGET...]] [--build=DIRECTORY]
-#                         [--no-install] [CTEST_ARGUMENT...]
-#        --cpus: processors that qemu-user emulates, one run of the tests for
+# usage: scripts/cross.sh aarch64|riscv64 [--cpus[=CPU[:CPU...]]]
+#                         [--stress=SECONDS] [--targets=TARGET[,TARGET...]]
+#                         [--build=DIRECTORY] [--no-install] [CTEST_ARGUMENT...]
+#        --cpus=: processors that qemu-user emulates, one run of the tests for
 #        each (default: max). Commas within a name switch features:
 #        --cpus=cortex-a53:max,sve=off
+#        --cpus: the kernels' tests alone, on each processor of cross_cpus.sh
+#        --stress: the tests of threads alone (cross_stress.sh), again and
+#        again for this time
 #        --targets: the tests that are built and run (default: everything)
 #        --build: the build tree (default: build/ARCHITECTURE)
 #        --no-install: the compiler, qemu and the libraries are there
@@ -17,8 +20,8 @@
 # riscv64: the libraries are built from its source packages there, and hwloc,
 # which Takt opens when it is there, is left out.
 #
-# For each processor the last line is "CPU: N passed, N failed": GoogleTest
-# cases one by one, other tests as one each.
+# For each processor the last line is "CPU: N passed, N failed, N skipped":
+# GoogleTest cases one by one, other tests as one each. The reasons come before.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -27,6 +30,8 @@ usage() {
 }
 architecture=
 cpus=max
+is_for_each_cpu=
+stress_seconds=
 targets=()
 build=
 install=1
@@ -34,6 +39,8 @@ arguments=()
 for argument in "$@"; do
   case $argument in
     --help) usage; exit 0 ;;
+    --cpus) is_for_each_cpu=1 ;;
+    --stress=*) stress_seconds=${argument#--stress=} ;;
     --cpus=*) cpus=${argument#--cpus=} ;;
     --targets=*) IFS=, read -r -a targets <<<"${argument#--targets=}" ;;
     --build=*) build=${argument#--build=} ;;
@@ -49,11 +56,15 @@ sysroot=$(realpath -m "${TAKT_SYSROOT:-build/sysroot/$architecture}")
 export TAKT_SYSROOT=$sysroot
 apt_home=$sysroot/.apt
 . scripts/debian_source.sh
+. scripts/cross_cpus.sh
+. scripts/cross_stress.sh
 
 install_tools() {
   scripts/install_deps.sh
   local missing=() package status sudo=()
-  for package in "g++-$triple" qemu-user dpkg-dev; do
+  local packages=("g++-$triple" qemu-user dpkg-dev)
+  [[ $architecture$is_for_each_cpu == riscv641 ]] && packages+=(clang-16)
+  for package in "${packages[@]}"; do
     status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
     [[ $status == "install ok installed" ]] || missing+=("$package")
   done
@@ -151,7 +162,12 @@ if [[ -n $install ]]; then
   fi
 fi
 
+if [[ -n $is_for_each_cpu ]]; then
+  run_on_each_cpu
+  exit
+fi
 cmake --preset "$architecture" -B "$build" >/dev/null
+[[ -z $stress_seconds ]] || targets=("${stress_targets[@]}")
 cmake --build "$build" ${targets:+--target "${targets[@]}"}
 
 if ((${#targets[@]})); then
@@ -161,6 +177,10 @@ fi
 # For programs that tests start; CMake's emulator has its own.
 export QEMU_LD_PREFIX=/usr/$triple
 export QEMU_SET_ENV=LD_LIBRARY_PATH=$sysroot/usr/lib/$triple
+if [[ -n $stress_seconds ]]; then
+  run_stress
+  exit
+fi
 result=0
 IFS=: read -r -a cpu_list <<<"$cpus"
 for cpu in "${cpu_list[@]}"; do
@@ -168,11 +188,12 @@ for cpu in "${cpu_list[@]}"; do
   QEMU_CPU=$cpu ctest --test-dir "$build" --timeout 1800 --verbose \
     "${arguments[@]}" >"$log" 2>&1 || true
   counts=$(scripts/count_tests.sh "$log")
-  read -r passed failed <<<"$counts"
+  read -r passed failed skipped <<<"$counts"
   ((passed > 0 && failed == 0)) || {
     result=1
     grep -E -A 12 'Failure$|\[  FAILED  \]|\*\*\*' "$log" | head -n 200 || true
   }
-  echo "$cpu: $passed passed, $failed failed"
+  scripts/count_tests.sh --skipped "$log"
+  echo "$cpu: $passed passed, $failed failed, $skipped skipped"
 done
 exit $result

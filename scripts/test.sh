@@ -47,8 +47,8 @@ if ((result != 0)); then
 fi
 
 counts=$(scripts/count_tests.sh "$log")
-read -r passed failed <<<"$counts"
-sed -nE 's/^[0-9]+: (\[  SKIPPED \] [A-Za-z].*) \([0-9]+ ms\)$/\1/p' "$log"
+read -r passed failed _ <<<"$counts"
+scripts/count_tests.sh --skipped "$log"
 ((passed + failed > 0)) || result=1
 ((failed == 0)) || result=1
 echo "$passed passed, $failed failed"
