@@ -8,6 +8,20 @@ cmake_policy(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/run_samples.cmake)
 
 set(all PLANNER NPU VMVX NATIVE_KERNELS AVX512 TRACING IO_PARAMETERS HWLOC)
+# Nothing that is offered is forgotten here.
+file(STRINGS ${SOURCE_DIR}/CMakeLists.txt offered REGEX "^option\\(TAKT_")
+file(STRINGS ${SOURCE_DIR}/src/CMakeLists.txt parts REGEX "^takt_part\\(")
+foreach(part IN LISTS parts)
+  string(REGEX REPLACE "takt_part.([A-Z0-9_]+).*" "\\1" part "${part}")
+  if(offered MATCHES "TAKT_${part} " AND
+     NOT (part IN_LIST all AND part IN_LIST PARTS))
+    message(FATAL_ERROR "TAKT_${part}=OFF is not built alone")
+  endif()
+endforeach()
+if(NOT ALL IN_LIST PARTS)
+  message(FATAL_ERROR "no build is without all parts")
+endif()
+
 if(CCACHE)
   set(ENV{CCACHE} ${CCACHE})
 endif()
