@@ -241,10 +241,33 @@ void AddEnd(const Event& event, int64_t time_ns, std::string& bytes) {
   builder.add_uint64(TrackEvent::kTrackUuid, kFirstTrackUuid + event.track);
 }
 
+// What a message takes beside its names, at most.
+constexpr size_t kMessageBytes = 512;
+
+// At least what the header and the tracks take.
+size_t HeaderBytes(const Trace& trace) {
+  constexpr size_t kOwnNameBytes = 64;  // Of an event's or an argument's kind.
+  size_t bytes = (static_cast<size_t>(kLastTrack) + 8) * kMessageBytes;
+  bytes += 2 * (static_cast<size_t>(kLastEvent) + std::size(kAnnotations)) *
+           kOwnNameBytes;
+  for (const std::string& name : trace.names()) {
+    bytes += name.size() + kOwnNameBytes;
+  }
+  for (const TrackInfo& track : trace.tracks()) {
+    bytes += track.name.size() + kMessageBytes;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 absl::Status WritePerfetto(const Trace& trace, Sink sink) {
   std::string bytes;
+  // At once, and here: builders of messages cannot fail.
+  bytes.reserve(
+      HeaderBytes(trace) +
+      std::min(kChunkBytes, 2 * trace.events().size() * kMessageBytes) +
+      kMessageBytes);
   AddHeader(trace, bytes);
   AddTracks(trace, bytes);
   const Marks marks(trace);
