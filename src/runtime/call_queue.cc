@@ -126,7 +126,11 @@ CallQueue::Turn* CallQueue::ReleaseOrNext() {
   }
   MutexLock lock(&mutex_);
   Turn* const turn = first_;
-  TAKT_CHECK(turn != nullptr);
+  if (turn == nullptr) {  // TakeQueued() has removed the last one meanwhile.
+    TAKT_CHECK(state_.load(std::memory_order_relaxed) == kHeld);
+    state_.store(0, std::memory_order_release);
+    return nullptr;
+  }
   first_ = turn->next_;
   if (first_ == nullptr) {
     last_ = nullptr;

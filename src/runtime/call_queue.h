@@ -88,7 +88,7 @@ class CallQueue final : private exec::Closure {
   bool RunsHere() const;
 
   // Removes the queued turns for which `wanted` returns true, in order. They
-  // are not taken.
+  // are not taken. Need not be called by the holder.
   void TakeQueued(absl::FunctionRef<bool(Turn*)> wanted)
       ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -82,6 +82,38 @@ TEST(CallQueueTest, RunsTheCallersOwnTurnHereAndOthersOnWorkers) {
   EXPECT_NE(second_ran, std::thread::id());
 }
 
+TEST(CallQueueTest, ATurnMayBeTakenBackWhileTheHolderLeaves) {
+  bool gone = false;
+  auto owner = Ref<Owner>::Adopt(new Owner(nullptr, &gone));
+  std::atomic<bool> is_done = false;
+  int taken_back = 0, run = 0;
+  std::thread other([&] {
+    for (int i = 0; i < 20'000; ++i) {
+      std::atomic<bool> has_run = false;
+      Call call([&] { has_run = true; });
+      owner->queue.Post(&call, Where::kHere);
+      bool is_taken = false;
+      owner->queue.TakeQueued([&](CallQueue::Turn* turn) {
+        return is_taken |= turn == &call;
+      });
+      if (is_taken) {
+        ++taken_back;
+        continue;
+      }
+      while (!has_run) std::this_thread::yield();
+      ++run;
+    }
+    is_done = true;
+  });
+  while (!is_done) {
+    BlockingWait thread(nullptr);
+    ASSERT_TRUE(owner->queue.Enter(thread));
+    owner->queue.Leave();
+  }
+  other.join();
+  EXPECT_EQ(taken_back + run, 20'000);
+}
+
 TEST(CallQueueTest, KeepsItsOwnerWhileTurnsAreTaken) {
   bool gone = false;
   auto owner = Ref<Owner>::Adopt(new Owner(nullptr, &gone));
