@@ -45,14 +45,15 @@ inline float FloatOf(uint32_t bits) {
   __builtin_memcpy(&number, &bits, sizeof(number));
   return number;
 }
-inline void AddPairProducts(AlignedVector& sum, int32_t pair,
-                            AlignedVector weights) {
+inline AlignedVector AddPairProducts(AlignedVector sum, int32_t pair,
+                                     AlignedVector weights) {
   constexpr uint32_t kUpper = 0xffff0000;
   const auto word = static_cast<uint32_t>(pair);
   const auto bits = (AlignedInts)weights;
   sum += FloatOf(word << 16) * (AlignedVector)(bits << 16);
   sum += FloatOf(word & kUpper) *
          (AlignedVector)(bits & static_cast<int32_t>(kUpper));
+  return sum;
 }
 
 #include "kernels/conv2d_impl.inc"
