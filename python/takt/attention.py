@@ -164,29 +164,23 @@ class AttentionRewriter:
         shape = self.shape(name)
         if shape is None or len(shape) not in (3, 4):
             return None
-
-        def strides_of(sizes: tuple[int, ...]) -> list[int]:
-            return [math.prod(sizes[i + 1:]) for i in range(len(sizes))]
-
-        strides = strides_of(shape)
+        strides = dense_strides(shape)
         node = self.makers.get(name)
         source = name
         if node is not None and node.op_type == "Transpose":
             perm = self.attributes(node).get("perm")
             below = self.shape(node.input[0])
             if perm is not None and below is not None:
-                turned = [strides_of(below)[axis] for axis in perm]
+                turned = [dense_strides(below)[axis] for axis in perm]
                 if is_transposed or turned[-1] == 1:
                     strides, source = turned, node.input[0]
         if is_transposed:
             strides[-2:] = strides[:-3:-1]
-        if len(strides) == 3:
-            strides.insert(0, 0)
-        return View(source, tuple(strides))
+        return View(source, with_batch(strides))
 
     def end_of(self, name: str, nodes: list[Any]) -> View | None:
         """Where the result goes: what `name` is transposed to, if it is that only."""
-        view = self.view_of_result(self.shape(name), name)
+        view = View(name, with_batch(dense_strides(self.shape(name))))
         node = self.only_consumer(name)
         if node is None or node.op_type != "Transpose":
             return view
@@ -195,18 +189,10 @@ class AttentionRewriter:
         if perm is None or below is None or perm[-1] != len(perm) - 1:
             return view
         strides = [0] * len(perm)
-        for i, axis in enumerate(perm):
-            strides[axis] = math.prod(below[i + 1:])
-        if len(strides) == 3:
-            strides.insert(0, 0)
+        for axis, stride in zip(perm, dense_strides(below)):
+            strides[axis] = stride
         nodes.append(node)
-        return View(node.output[0], tuple(strides))
-
-    def view_of_result(self, shape: tuple[int, ...], name: str) -> View:
-        strides = [math.prod(shape[i + 1:]) for i in range(len(shape))]
-        if len(strides) == 3:
-            strides.insert(0, 0)
-        return View(name, tuple(strides))
+        return View(node.output[0], with_batch(strides))
 
     def plan_attention(self, match: Match) -> tuple[list[str], Any, str, tuple[int, ...]] | None:
         """Inputs, kernel, output and its shape; None if no kernel does it."""
@@ -271,6 +257,15 @@ class AttentionRewriter:
         inputs = [self.to_first(name) for name in node.input[:3]]
         self.kernel(kernel, [*inputs, *node.input[3:]], node.output[0], shape, element)
         return True
+
+
+def dense_strides(shape: tuple[int, ...]) -> list[int]:
+    return [math.prod(shape[i + 1:]) for i in range(len(shape))]
+
+
+def with_batch(strides: list[int]) -> tuple[int, ...]:
+    """Those of four dimensions; a tensor of three is one image."""
+    return (0, *strides) if len(strides) == 3 else tuple(strides)
 
 
 def product_scale(left: Any, right: Any, result: Any) -> float:
