@@ -27,16 +27,11 @@ struct GeometryParameters {
   }
 };
 
-struct TileParameters {
-  int32_t head;  // The image's number times the heads, and the head's number.
-  int32_t query_begin, query_count;
-};
-
 struct AttentionParameters {
   BufferParameter<const float> query, key, value;
   BufferParameter<float> output;
   GeometryParameters geometry;
-  TileParameters tile;
+  TileParameters tile;  // A part is an image times the heads, and its head.
   float scale;
 };
 static_assert(offsetof(AttentionParameters, geometry) == 96);
@@ -58,10 +53,10 @@ static_assert(offsetof(AttentionI8Parameters, score_scale) == 268);
 
 bool FindTile(const GeometryParameters& g, const TileParameters& t,
               AttentionTile* tile) {
-  if (t.head < 0 || t.head >= int64_t{g.batch} * g.heads) return false;
-  tile->batch = t.head / g.heads;
-  tile->head = t.head % g.heads;
-  return FindRange(t.query_begin, t.query_count, g.queries, &tile->query_begin,
+  if (t.part < 0 || t.part >= int64_t{g.batch} * g.heads) return false;
+  tile->batch = t.part / g.heads;
+  tile->head = t.part % g.heads;
+  return FindRange(t.first_row, t.row_count, g.queries, &tile->query_begin,
                    &tile->query_end);
 }
 

@@ -1,5 +1,4 @@
-// What compiled kernels pass for a buffer: `size` elements from base + offset
-// on.
+// What compiled kernels pass to the functions that they import.
 #ifndef TAKT_CPU_BUFFER_PARAMETER_H_
 #define TAKT_CPU_BUFFER_PARAMETER_H_
 
@@ -7,12 +6,20 @@
 
 namespace takt::cpu {
 
+// A buffer: `size` elements from base + offset on.
 template <typename T>
 struct BufferParameter {
   T* base;
   int64_t offset;
   int64_t size;
   T* data() const { return base + offset; }
+};
+
+// What a workgroup passes after the numbers of its function: a part, such as a
+// head of an attention, and the rows that it computes.
+struct TileParameters {
+  int32_t part;
+  int32_t first_row, row_count;
 };
 
 // The part of `begin` to `begin + count` that lies below `all`; false if there

@@ -13,8 +13,7 @@ struct GruParameters {
   BufferParameter<const float> input, weights, bias, state;
   BufferParameter<float> output;
   int32_t steps, batch, hidden;
-  // Of the workgroup, as every function gets them; there is only one.
-  int32_t part, first_row, row_count;
+  TileParameters tile;  // Not read: one workgroup computes everything.
 };
 static_assert(offsetof(GruParameters, steps) == 120);
 

@@ -103,29 +103,29 @@ int64_t BlocksOf(int64_t channels) {
   return (channels + kernels::kConvBlock - 1) / kernels::kConvBlock;
 }
 
-int RunConv2d(const ConvParameters& p, kernels::ConvKernel kernel) {
-  if (kernels::CheckConvShape(p.shape) != nullptr ||
-      p.shape.in_c / p.shape.groups > kernels::kConvChannelsMax ||
-      p.shape.kernel_h * p.shape.kernel_w > kernels::kConvTapsMax) {
-    return kInvalid;
-  }
-  return RunConvolution(p, kernel, p.shape.block_count());
+bool IsConv2d(const ConvShape& s) {
+  return kernels::CheckConvShape(s) == nullptr &&
+         s.in_c / s.groups <= kernels::kConvChannelsMax &&
+         s.kernel_h * s.kernel_w <= kernels::kConvTapsMax;
 }
 
 int Conv2d(void* parameters, void* context, void*) {
-  return RunConv2d(*static_cast<const ConvParameters*>(parameters),
-                   static_cast<const ConvKernels*>(context)->conv2d);
+  const auto& p = *static_cast<const ConvParameters*>(parameters);
+  if (!IsConv2d(p.shape)) return kInvalid;
+  return RunConvolution(p, static_cast<const ConvKernels*>(context)->conv2d,
+                        p.shape.block_count());
 }
 
 int Conv2dBf16(void* parameters, void* context, void*) {
   const auto& p = *static_cast<const ConvParameters*>(parameters);
-  if (kernels::CheckConvShape(p.shape) != nullptr ||
+  if (!IsConv2d(p.shape) ||
       (p.shape.in_c / p.shape.groups + 1) / 2 >
           kernels::kConvBf16PairsMax / p.shape.kernel_h / p.shape.kernel_w) {
     return kInvalid;
   }
-  return RunConv2d(
-      p, static_cast<const kernels::ConvBf16Kernels*>(context)->conv2d);
+  return RunConvolution(
+      p, static_cast<const kernels::ConvBf16Kernels*>(context)->conv2d,
+      p.shape.block_count());
 }
 
 int Depthwise2d(void* parameters, void* context, void*) {

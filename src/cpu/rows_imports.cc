@@ -11,12 +11,6 @@ namespace {
 
 constexpr int kInvalid = 1;
 
-// Of the workgroup, as every function gets them.
-struct TileParameters {
-  int32_t part;  // There is only one.
-  int32_t first_row, row_count;
-};
-
 struct AddParameters {
   BufferParameter<const int8_t> left, right;
   BufferParameter<int8_t> output;
