@@ -270,11 +270,13 @@ class Scheduler {
     OperationHeap held;
     bool is_done = false;
     int64_t held_work_ns[kBandCount] = {};
+    uint32_t held_count[kBandCount] = {};
     FairClock fair;
   };
   struct BandList {
     OperationRecord* first = nullptr;
     OperationRecord* last = nullptr;
+    uint32_t count = 0;
   };
   // An operation that the advisor delays.
   struct Delayed {
@@ -386,6 +388,7 @@ class Scheduler {
   bool GivesUpNow(const OperationRecord& operation) const;
   bool Preempt(OperationRecord* operation, bool is_held, int64_t start_ns,
                int64_t finish_ns);
+  bool PreemptToExpand(const OperationRecord& operation, const Placement& free);
   bool IsTooWide(const OperationRecord& operation, uint32_t shards) const;
   int64_t PreemptedFinish(const OperationRecord& operation,
                           uint32_t alternative);
@@ -396,7 +399,7 @@ class Scheduler {
   void AskToYield(const OperationRecord& operation, const ResourceSet& places,
                   uint32_t count);
   bool TakesCores(uint32_t pool) const;
-  uint32_t CountWaitingForCores() const;
+  uint32_t CountWaitingForCores(Band band) const;
   // The index of one of placements_; -1: none.
   int32_t AskPolicy(const OperationRecord& operation, bool is_held,
                     uint32_t others_waiting);

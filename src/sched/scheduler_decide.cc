@@ -141,10 +141,18 @@ bool Scheduler::TakesCores(uint32_t pool) const {
          machine_.pools[pool].feeder_count > 0;
 }
 
-uint32_t Scheduler::CountWaitingForCores() const {
-  uint32_t count = waiting_count_;
-  for (uint32_t i = 0; i < pools_.size(); ++i) {
-    if (!TakesCores(i)) count -= static_cast<uint32_t>(pools_[i].held.size());
+// Counts the operations beside which one of the band is placed. If less urgent
+// work yields at once, only those of the band and of more urgent ones: the
+// others get the cores as soon as it ends.
+uint32_t Scheduler::CountWaitingForCores(Band band) const {
+  const uint32_t last =
+      options_.yields_at_once ? static_cast<uint32_t>(band) : kBandCount - 1;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i <= last; ++i) {
+    count += bands_[i].count;
+    for (uint32_t pool = 0; pool < pools_.size(); ++pool) {
+      if (!TakesCores(pool)) count -= pools_[pool].held_count[i];
+    }
   }
   return count;
 }
@@ -280,8 +288,9 @@ void Scheduler::Hold(OperationRecord* operation, const Placement& placement) {
       policy_.Reconsiders() ? now_ns_ + LatestAfter(wait_ns) : kInfiniteFuture;
   PoolState& pool = pools_[placement.pool];
   pool.held.Push(operation);
-  pool.held_work_ns[static_cast<uint32_t>(operation->facts.band)] +=
-      operation->held_work_ns;
+  const auto band = static_cast<uint32_t>(operation->facts.band);
+  ++pool.held_count[band];
+  pool.held_work_ns[band] += operation->held_work_ns;
 }
 
 // With a policy that gives up early: a job that cannot be in time and would be
@@ -414,6 +423,37 @@ bool Scheduler::Preempt(OperationRecord* operation, bool is_held,
   return true;
 }
 
+// Whether the operation waits for less urgent work to yield, because it ends
+// much earlier on more cores than on those that are free. That work is asked to
+// yield then. A driver whose work yields at the end of a tile would lose more
+// by the cores that are idle until then.
+bool Scheduler::PreemptToExpand(const OperationRecord& operation,
+                                const Placement& free) {
+  const bool is_alone = situation_.waiting_count == 0;
+  if (!options_.yields_at_once || !policy_.Widens() || !is_alone ||
+      free.is_npu || situation_.fewest_clusters ||
+      operation.facts.planned_start_ns != kInfiniteFuture) {
+    return false;
+  }
+  const int64_t left_ns = free.finish_ns - now_ns_;
+  const Placement* best = nullptr;
+  int64_t best_ns =
+      free.finish_ns - std::max(left_ns / kWideningDivisor, kWideningLeastNs);
+  for (const Placement& wider : placements_) {
+    if (wider.pool != free.pool || wider.shards <= free.shards ||
+        IsTooWide(operation, wider.shards)) {
+      continue;
+    }
+    const int64_t done_ns = PreemptedFinish(operation, wider.alternative);
+    if (done_ns > best_ns) continue;
+    best_ns = done_ns;
+    best = &wider;
+  }
+  if (best == nullptr) return false;
+  AskToYield(operation, PlacesOf(operation, best->pool), best->shards);
+  return true;
+}
+
 // The time that the operation gains by `free_count` more cores; 0: too little
 // to restart it.
 int64_t Scheduler::WideningGain(const OperationRecord& running,
@@ -464,8 +504,8 @@ bool Scheduler::WouldBeWider(OperationRecord* running,
   free_ = free_ | running->resources;
   running->resources.ForEach(
       [&](uint32_t resource) { running_on_[resource] = nullptr; });
-  const int32_t choice =
-      AskPolicy(*running, /*is_held=*/false, CountWaitingForCores());
+  const int32_t choice = AskPolicy(*running, /*is_held=*/false,
+                                   CountWaitingForCores(running->facts.band));
   running->resources.ForEach(
       [&](uint32_t resource) { running_on_[resource] = running; });
   free_ = free;
@@ -525,9 +565,14 @@ void Scheduler::PlaceTop(OperationRecord* operation, bool is_held,
   }
   const bool is_counted = !is_held || TakesCores(operation->held_pool);
   const int32_t choice = AskPolicy(
-      *operation, is_held, CountWaitingForCores() - (is_counted ? 1 : 0));
+      *operation, is_held,
+      CountWaitingForCores(operation->facts.band) - (is_counted ? 1 : 0));
   const Placement* chosen = choice < 0 ? nullptr : &placements_[choice];
   if (chosen != nullptr && chosen->is_free) {
+    if (PreemptToExpand(*operation, *chosen)) {
+      *is_done = true;
+      return;
+    }
     Start(operation, *chosen);
     return;
   }

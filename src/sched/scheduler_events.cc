@@ -372,6 +372,7 @@ void Scheduler::Wait(OperationRecord* operation, int64_t now_ns) {
   operation->band_previous = list.last;
   (list.last ? list.last->band_next : list.first) = operation;
   list.last = operation;
+  ++list.count;
 }
 
 // Removes the operation from the heap in which it waits.
@@ -383,8 +384,10 @@ void Scheduler::Dequeue(OperationRecord* operation) {
   TAKT_DCHECK(operation->state == OperationRecord::State::kHeld);
   PoolState& pool = pools_[operation->held_pool];
   pool.held.Remove(operation);
-  pool.held_work_ns[static_cast<uint32_t>(operation->facts.band)] -=
-      operation->held_work_ns;
+  const auto band = static_cast<uint32_t>(operation->facts.band);
+  TAKT_CHECK(pool.held_count[band] > 0);
+  --pool.held_count[band];
+  pool.held_work_ns[band] -= operation->held_work_ns;
 }
 
 void Scheduler::StopWaiting(OperationRecord* operation) {
@@ -396,6 +399,8 @@ void Scheduler::StopWaiting(OperationRecord* operation) {
 void Scheduler::LeaveBand(OperationRecord* operation) {
   --waiting_count_;
   BandList& list = bands_[static_cast<uint32_t>(operation->facts.band)];
+  TAKT_CHECK(list.count > 0);
+  --list.count;
   (operation->band_previous ? operation->band_previous->band_next
                             : list.first) = operation->band_next;
   (operation->band_next ? operation->band_next->band_previous : list.last) =
