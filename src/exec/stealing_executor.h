@@ -93,6 +93,7 @@ class StealingExecutor final : public Executor {
       ABSL_LOCKS_EXCLUDED(mutex_);
   const WorkerSet* FindWorkers(const WorkerSet& workers) override
       ABSL_LOCKS_EXCLUDED(mutex_);
+  bool TakesFromBack() const override;
   ExecutorStatistics statistics() const override;
   Worker* current_worker() override;
 
@@ -309,9 +310,8 @@ class StealingExecutor final : public Executor {
   void ForEachVictim(const ThreadState& state, Visit visit) const;
 
   const uint32_t concurrency_;
-  // Threads on CPUs from here on claim tiles from the last one back; -1: none
-  // do. So a thread more often reads what it wrote in the dispatch before, and
-  // finds it in its cache. Neighboring CPUs share more than others.
+  // Threads on CPUs from here on take tiles from the last one back; -1: none
+  // do. Neighboring CPUs share more than others.
   int32_t back_cpu_ = -1;
   const int64_t spin_ns_;
   const int64_t linger_ns_;

@@ -24,6 +24,10 @@ uint32_t TilesOf(int64_t duration_ns, const Job& job) {
 
 }  // namespace
 
+bool StealingExecutor::TakesFromBack() const {
+  return back_cpu_ >= 0 && sched_getcpu() >= back_cpu_;
+}
+
 inline RunningWork StealingExecutor::EnterWatchedJob(ThreadState& state,
                                                      const Job& job) {
   const RunningWork outer =
@@ -170,7 +174,7 @@ bool StealingExecutor::RunShared(ThreadState& state, FoundJob found) {
   uint32_t end = 0;
   bool is_first = true;
   bool has_second_ticket = false;
-  const bool from_back = back_cpu_ >= 0 && sched_getcpu() >= back_cpu_;
+  const bool from_back = TakesFromBack();
   while (Claim(job, range_max, from_back, &begin, &end)) {
     if (is_first) {
       is_first = false;

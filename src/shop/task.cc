@@ -217,7 +217,7 @@ uint32_t Task::CountToClaim(const Piece& from) const {
   return std::clamp(count, 1u, left);
 }
 
-bool Task::Claim(uint32_t epoch, Piece* piece) {
+bool Task::Claim(uint32_t epoch, bool from_back, Piece* piece) {
   MutexLock lock(&mutex_);
   if (epoch != epoch_ || !is_on_) return false;
   if (pieces_.empty()) {
@@ -228,8 +228,13 @@ bool Task::Claim(uint32_t epoch, Piece* piece) {
   Piece& last = pieces_.back();
   const uint32_t count = CountToClaim(last);
   TAKT_DCHECK(count > 0 && count <= last.end - last.begin);
-  *piece = {last.begin, last.begin + count};
-  last.begin += count;
+  if (from_back) {
+    *piece = {last.end - count, last.end};
+    last.end -= count;
+  } else {
+    *piece = {last.begin, last.begin + count};
+    last.begin += count;
+  }
   if (last.begin == last.end) pieces_.pop_back();
   ++running_count_;
   if (begin_ns_ == 0) begin_ns_ = shop_->now_ns();
@@ -269,7 +274,9 @@ Task::Outcome Task::Return(uint32_t epoch, Piece piece, uint32_t reached) {
 
 Task::Outcome Task::RunPieces(uint32_t epoch, exec::Worker& worker) {
   Piece piece{};
-  while (Claim(epoch, &piece)) {
+  const bool from_back =
+      !work_->sequential && shop_->executor().TakesFromBack();
+  while (Claim(epoch, from_back, &piece)) {
     const std::atomic<bool>* const outer =
         std::exchange(worker.stop, &stop(epoch));
     const uint32_t reached = work_->RunTiles(piece.begin, piece.end, worker);

@@ -116,7 +116,8 @@ class Task {
   // kMore.
   Outcome RunPieces(uint32_t epoch, exec::Worker& worker)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  bool Claim(uint32_t epoch, Piece* piece) ABSL_LOCKS_EXCLUDED(mutex_);
+  bool Claim(uint32_t epoch, bool from_back, Piece* piece)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   // Reports that the tiles of `piece` below `reached` are done.
   Outcome Return(uint32_t epoch, Piece piece, uint32_t reached)
       ABSL_LOCKS_EXCLUDED(mutex_);
