@@ -399,7 +399,7 @@ class Scheduler {
   void AskToYield(const OperationRecord& operation, const ResourceSet& places,
                   uint32_t count);
   bool TakesCores(uint32_t pool) const;
-  uint32_t CountWaitingForCores(Band band) const;
+  uint32_t CountOthers(const OperationRecord& operation, bool is_counted) const;
   // The index of one of placements_; -1: none.
   int32_t AskPolicy(const OperationRecord& operation, bool is_held,
                     uint32_t others_waiting);

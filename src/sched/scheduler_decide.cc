@@ -141,12 +141,15 @@ bool Scheduler::TakesCores(uint32_t pool) const {
          machine_.pools[pool].feeder_count > 0;
 }
 
-// Counts the operations beside which one of the band is placed. If less urgent
-// work yields at once, only those of the band and of more urgent ones: the
-// others get the cores as soon as it ends.
-uint32_t Scheduler::CountWaitingForCores(Band band) const {
+// The number of operations beside which this one is placed. If less urgent work
+// yields at once, only those of other jobs of its band and of more urgent ones:
+// the less urgent get the cores as soon as it ends, and the operations of its
+// own job gain more by all cores one after the other than by one each.
+uint32_t Scheduler::CountOthers(const OperationRecord& operation,
+                                bool is_counted) const {
+  const bool at_once = options_.yields_at_once;
   const uint32_t last =
-      options_.yields_at_once ? static_cast<uint32_t>(band) : kBandCount - 1;
+      at_once ? static_cast<uint32_t>(operation.facts.band) : kBandCount - 1;
   uint32_t count = 0;
   for (uint32_t i = 0; i <= last; ++i) {
     count += bands_[i].count;
@@ -154,7 +157,8 @@ uint32_t Scheduler::CountWaitingForCores(Band band) const {
       if (!TakesCores(pool)) count -= pools_[pool].held_count[i];
     }
   }
-  return count;
+  const uint32_t own = at_once ? operation.job->waiting_count : is_counted;
+  return count - std::min(count, own);
 }
 
 void Scheduler::AddPlacement(const OperationRecord& operation, uint32_t index) {
@@ -505,7 +509,7 @@ bool Scheduler::WouldBeWider(OperationRecord* running,
   running->resources.ForEach(
       [&](uint32_t resource) { running_on_[resource] = nullptr; });
   const int32_t choice = AskPolicy(*running, /*is_held=*/false,
-                                   CountWaitingForCores(running->facts.band));
+                                   CountOthers(*running, /*is_counted=*/false));
   running->resources.ForEach(
       [&](uint32_t resource) { running_on_[resource] = running; });
   free_ = free;
@@ -564,9 +568,8 @@ void Scheduler::PlaceTop(OperationRecord* operation, bool is_held,
     return;
   }
   const bool is_counted = !is_held || TakesCores(operation->held_pool);
-  const int32_t choice = AskPolicy(
-      *operation, is_held,
-      CountWaitingForCores(operation->facts.band) - (is_counted ? 1 : 0));
+  const int32_t choice =
+      AskPolicy(*operation, is_held, CountOthers(*operation, is_counted));
   const Placement* chosen = choice < 0 ? nullptr : &placements_[choice];
   if (chosen != nullptr && chosen->is_free) {
     if (PreemptToExpand(*operation, *chosen)) {

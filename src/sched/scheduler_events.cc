@@ -373,6 +373,7 @@ void Scheduler::Wait(OperationRecord* operation, int64_t now_ns) {
   (list.last ? list.last->band_next : list.first) = operation;
   list.last = operation;
   ++list.count;
+  ++operation->job->waiting_count;
 }
 
 // Removes the operation from the heap in which it waits.
@@ -399,8 +400,9 @@ void Scheduler::StopWaiting(OperationRecord* operation) {
 void Scheduler::LeaveBand(OperationRecord* operation) {
   --waiting_count_;
   BandList& list = bands_[static_cast<uint32_t>(operation->facts.band)];
-  TAKT_CHECK(list.count > 0);
+  TAKT_CHECK(list.count > 0 && operation->job->waiting_count > 0);
   --list.count;
+  --operation->job->waiting_count;
   (operation->band_previous ? operation->band_previous->band_next
                             : list.first) = operation->band_next;
   (operation->band_next ? operation->band_next->band_previous : list.last) =

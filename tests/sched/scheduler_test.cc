@@ -286,6 +286,78 @@ TEST(SchedulerTest, AnOperationThatWaitsForAnNpuLeavesTheCoresToOthers) {
   EXPECT_TRUE(shop.Decide(20).empty());
 }
 
+// With work that yields at once, an urgent operation takes the core of a less
+// urgent one as well as the free one.
+TEST(SchedulerTest, UrgentWorkTakesMoreThanTheFreeCores) {
+  for (const bool at_once : {true, false}) {
+    SchedulerOptions options;
+    options.yields_at_once = at_once;
+    Shop shop(Cores(2), "job-shop", options);
+    const KernelId frame = shop.Kernel({{0, 1, 4000, 100}});
+    const KernelId wide = shop.Kernel({{0, 1, 2000, 100}, {0, 2, 1000, 100}});
+    const StreamId frames = shop.Add(Terms(shop.Chain({frame}), kBestEffort));
+    const StreamId policy = shop.Add(Terms(shop.Chain({wide}), kSoft, 40'000));
+    shop.Release(frames, 0);
+    const auto running = shop.Decide(0);
+    ASSERT_EQ(running.size(), 1u);
+    shop.Release(policy, 10);
+    const auto decisions = shop.Decide(10);
+    if (!at_once) {
+      // Until the end of a tile the free core would be idle.
+      ASSERT_EQ(decisions.size(), 1u);
+      EXPECT_EQ(decisions[0].shards, 1u);
+      continue;
+    }
+    ASSERT_EQ(decisions.size(), 1u);
+    ASSERT_EQ(decisions[0].kind, DecisionKind::kYield);
+    EXPECT_EQ(decisions[0].operation, running[0].operation);
+    shop->Yielded(running[0].operation, 2'500, 10'000);
+    const auto starts = shop.Decide(10);
+    ASSERT_EQ(starts.size(), 1u);
+    EXPECT_EQ(starts[0].kernel, wide);
+    EXPECT_EQ(starts[0].shards, 2u);
+  }
+}
+
+TEST(SchedulerTest, UrgentWorkLeavesACoreThatGainsItLittle) {
+  SchedulerOptions options;
+  options.yields_at_once = true;
+  Shop shop(Cores(2), "job-shop", options);
+  const KernelId frame = shop.Kernel({{0, 1, 4000, 100}});
+  const KernelId wide = shop.Kernel({{0, 1, 2000, 100}, {0, 2, 1700, 100}});
+  const StreamId frames = shop.Add(Terms(shop.Chain({frame}), kBestEffort));
+  const StreamId policy = shop.Add(Terms(shop.Chain({wide}), kSoft, 40'000));
+  shop.Release(frames, 0);
+  ASSERT_EQ(shop.Decide(0).size(), 1u);
+  shop.Release(policy, 10);
+  const auto starts = shop.Decide(10);
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].shards, 1u);
+}
+
+// The operations of one job have all cores one after the other; those of two
+// jobs of a band divide them.
+TEST(SchedulerTest, OnlyOperationsOfOtherJobsMakeOneNarrower) {
+  for (const bool is_one_job : {true, false}) {
+    SchedulerOptions options;
+    options.yields_at_once = true;
+    Shop shop(Cores(2), "job-shop", options);
+    const KernelId wide = shop.Kernel({{0, 1, 2000, 100}, {0, 2, 1000, 100}});
+    const StreamId one = shop.Add(
+        Terms(*shop->AddProgram({{wide, {}}, {wide, {}}}), kSoft, 40'000));
+    const StreamId two = shop.Add(Terms(shop.Chain({wide}), kSoft, 40'000));
+    if (is_one_job) {
+      shop.Release(one, 0);
+    } else {
+      shop.Release(two, 0);
+      shop.Release(two, 0);
+    }
+    const auto starts = shop.Decide(0);
+    ASSERT_EQ(starts.size(), is_one_job ? 1u : 2u);
+    EXPECT_EQ(starts[0].shards, is_one_job ? 2u : 1u);
+  }
+}
+
 TEST(SchedulerTest, AnOperationKeptNarrowByThePolicyIsNotRestarted) {
   SchedulerOptions options;
   options.yields_at_once = true;
