@@ -134,7 +134,7 @@ struct JobRecord {
   uint64_t window_number = 0;     // In its stream's window.
   uint32_t unfinished_count = 0;  // Operations of its program.
   uint32_t running_count = 0;
-  uint32_t waiting_count = 0;      // Operations that wait for resources.
+  uint32_t waiting_count = 0;      // Operations that wait for cores.
   uint32_t found_count = 0;        // Operations that have become ready.
   bool follows_prediction = true;  // They equal those of the previous job.
   SpareVector<uint32_t> pending;   // By operation: predecessors to wait for.

@@ -75,7 +75,7 @@ struct Situation {
   int64_t now_ns = 0;
   // Ready operations, without this one and those that wait for an NPU which
   // takes no core. If less urgent work yields at once, without less urgent
-  // bands and this operation's job.
+  // operations and those of its own job.
   uint32_t waiting_count = 0;
   uint32_t free_core_count = 0;
   // Whether the demand exceeds the machine. Then jobs of the least demand go

@@ -59,6 +59,7 @@
 #include "sched/cost_model.h"
 #include "sched/job.h"
 #include "sched/job_program.h"
+#include "sched/level_counts.h"
 #include "sched/machine.h"
 #include "sched/mode.h"
 #include "sched/placement_advisor.h"
@@ -270,13 +271,11 @@ class Scheduler {
     OperationHeap held;
     bool is_done = false;
     int64_t held_work_ns[kBandCount] = {};
-    uint32_t held_count[kBandCount] = {};
     FairClock fair;
   };
   struct BandList {
     OperationRecord* first = nullptr;
     OperationRecord* last = nullptr;
-    uint32_t count = 0;
   };
   // An operation that the advisor delays.
   struct Delayed {
@@ -399,6 +398,8 @@ class Scheduler {
   void AskToYield(const OperationRecord& operation, const ResourceSet& places,
                   uint32_t count);
   bool TakesCores(uint32_t pool) const;
+  void CountForCores(OperationRecord* operation);
+  void UncountForCores(OperationRecord* operation);
   uint32_t CountOthers(const OperationRecord& operation, bool is_counted) const;
   // The index of one of placements_; -1: none.
   int32_t AskPolicy(const OperationRecord& operation, bool is_held,
@@ -432,6 +433,7 @@ class Scheduler {
   SpareVector<JobId> leased_to_;              // By resource.
 
   BandList bands_[kBandCount];
+  LevelCounts for_cores_;  // Of operations that wait for cores.
   SpareVector<Deadline> deadlines_;
   SpareVector<Delayed> delayed_;  // A heap; entries may be old.
   SpareVector<OperationId> reviewed_;

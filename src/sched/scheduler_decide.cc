@@ -142,23 +142,15 @@ bool Scheduler::TakesCores(uint32_t pool) const {
 }
 
 // The number of operations beside which this one is placed. If less urgent work
-// yields at once, only those of other jobs of its band and of more urgent ones:
-// the less urgent get the cores as soon as it ends, and the operations of its
-// own job gain more by all cores one after the other than by one each.
+// yields at once, only those of other jobs that are not less urgent: the less
+// urgent ones get the cores as soon as it ends, and the operations of its own
+// job gain more by all cores one after the other than by one each.
 uint32_t Scheduler::CountOthers(const OperationRecord& operation,
                                 bool is_counted) const {
-  const bool at_once = options_.yields_at_once;
-  const uint32_t last =
-      at_once ? static_cast<uint32_t>(operation.facts.band) : kBandCount - 1;
-  uint32_t count = 0;
-  for (uint32_t i = 0; i <= last; ++i) {
-    count += bands_[i].count;
-    for (uint32_t pool = 0; pool < pools_.size(); ++pool) {
-      if (!TakesCores(pool)) count -= pools_[pool].held_count[i];
-    }
-  }
-  const uint32_t own = at_once ? operation.job->waiting_count : is_counted;
-  return count - std::min(count, own);
+  if (!options_.yields_at_once) return for_cores_.count() - is_counted;
+  const uint32_t count =
+      for_cores_.CountUpTo(LevelCounts::LevelOf(operation.facts));
+  return count - std::min(count, operation.job->waiting_count);
 }
 
 void Scheduler::AddPlacement(const OperationRecord& operation, uint32_t index) {
@@ -292,9 +284,9 @@ void Scheduler::Hold(OperationRecord* operation, const Placement& placement) {
       policy_.Reconsiders() ? now_ns_ + LatestAfter(wait_ns) : kInfiniteFuture;
   PoolState& pool = pools_[placement.pool];
   pool.held.Push(operation);
-  const auto band = static_cast<uint32_t>(operation->facts.band);
-  ++pool.held_count[band];
-  pool.held_work_ns[band] += operation->held_work_ns;
+  pool.held_work_ns[static_cast<uint32_t>(operation->facts.band)] +=
+      operation->held_work_ns;
+  if (!TakesCores(placement.pool)) UncountForCores(operation);
 }
 
 // With a policy that gives up early: a job that cannot be in time and would be

@@ -372,8 +372,20 @@ void Scheduler::Wait(OperationRecord* operation, int64_t now_ns) {
   operation->band_previous = list.last;
   (list.last ? list.last->band_next : list.first) = operation;
   list.last = operation;
-  ++list.count;
+  CountForCores(operation);
+}
+
+// Each operation that waits is counted, unless a pool holds it whose operations
+// take no core.
+void Scheduler::CountForCores(OperationRecord* operation) {
+  for_cores_.Add(LevelCounts::LevelOf(operation->facts));
   ++operation->job->waiting_count;
+}
+
+void Scheduler::UncountForCores(OperationRecord* operation) {
+  for_cores_.Remove(LevelCounts::LevelOf(operation->facts));
+  TAKT_CHECK(operation->job->waiting_count > 0);
+  --operation->job->waiting_count;
 }
 
 // Removes the operation from the heap in which it waits.
@@ -385,10 +397,9 @@ void Scheduler::Dequeue(OperationRecord* operation) {
   TAKT_DCHECK(operation->state == OperationRecord::State::kHeld);
   PoolState& pool = pools_[operation->held_pool];
   pool.held.Remove(operation);
-  const auto band = static_cast<uint32_t>(operation->facts.band);
-  TAKT_CHECK(pool.held_count[band] > 0);
-  --pool.held_count[band];
-  pool.held_work_ns[band] -= operation->held_work_ns;
+  pool.held_work_ns[static_cast<uint32_t>(operation->facts.band)] -=
+      operation->held_work_ns;
+  if (!TakesCores(operation->held_pool)) CountForCores(operation);
 }
 
 void Scheduler::StopWaiting(OperationRecord* operation) {
@@ -400,9 +411,7 @@ void Scheduler::StopWaiting(OperationRecord* operation) {
 void Scheduler::LeaveBand(OperationRecord* operation) {
   --waiting_count_;
   BandList& list = bands_[static_cast<uint32_t>(operation->facts.band)];
-  TAKT_CHECK(list.count > 0 && operation->job->waiting_count > 0);
-  --list.count;
-  --operation->job->waiting_count;
+  UncountForCores(operation);
   (operation->band_previous ? operation->band_previous->band_next
                             : list.first) = operation->band_next;
   (operation->band_next ? operation->band_next->band_previous : list.last) =
