@@ -161,6 +161,10 @@ bool Executor::HelpingCaller::WaitUntilNotified(int64_t deadline_ns) {
 }
 
 void Executor::HelpingCaller::Notify() {
+  // The system may let the caller have this thread's processor at once. Other
+  // threads could not run meanwhile what only this one sees.
+  ThreadState* const here = StealingExecutor::innermost_;
+  if (here != nullptr && here->is_working) here->executor->SpillNext(*here);
   SharedState& shared = impl()->scope.state.shared;
   // First: the caller may be gone once it has been notified.
   shared.own_hints.AddAll(LaneMask::LeaveRequest(), std::memory_order_relaxed);
