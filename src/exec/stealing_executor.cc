@@ -63,6 +63,13 @@ void StealingExecutor::MakeSlots(const Options& options) {
   const CpuSet usable = options.topology != nullptr
                             ? options.topology->cpu_set()
                             : topology::AllowedCpus();
+  fills_cpus_ = concurrency_ > 1 && concurrency_ >= usable.count();
+  if (fills_cpus_) {
+    int32_t last = 0;
+    usable.ForEach(
+        [&last](uint32_t each) { last = static_cast<int32_t>(each); });
+    cpu_load_.Init(static_cast<uint32_t>(last) + 1);
+  }
   int32_t cpu = -1;
   if (concurrency_ > 1 && usable.count() > 1) {
     for (uint32_t i = 0; i <= usable.count() / 2; ++i) {

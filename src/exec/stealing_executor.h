@@ -229,7 +229,7 @@ class StealingExecutor final : public Executor {
   // active before and after.
   void Park(ThreadState& state, bool is_surplus, int64_t deadline_ns);
   // Whether more threads are active than may be, and this worker has to sleep.
-  bool IsSurplus(const ThreadState& state) const;
+  bool IsSurplus(ThreadState& state);
   // Whether a thread that works beside its purpose returns to that now.
   static bool MustLeave(const ThreadState& state) {
     return state.is_notified() ||
@@ -313,6 +313,11 @@ class StealingExecutor final : public Executor {
   // Threads on CPUs from here on take tiles from the last one back; -1: none
   // do. Neighboring CPUs share more than others.
   int32_t back_cpu_ = -1;
+  // As many threads may be active as there are processors. Then a surplus
+  // worker sleeps only if another thread is on its processor: the kernel would
+  // leave that processor idle for some ms, and two threads on another one.
+  bool fills_cpus_ = false;
+  CpuLoad cpu_load_;  // Of active threads; used if fills_cpus_.
   const int64_t spin_ns_;
   const int64_t linger_ns_;
   const int64_t patience_ns_;  // The lingering that the options ask for.

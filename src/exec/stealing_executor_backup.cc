@@ -91,6 +91,7 @@ void StealingExecutor::RunBackup(BackupThread& backup) {
       RunJob(state, found);
       continue;
     }
+    cpu_load_.Leave(&state.seen_on);
     if (stopping_.load(std::memory_order_seq_cst)) return;
     backup.is_asleep.store(true, std::memory_order_seq_cst);
     choose_lanes();

@@ -47,6 +47,7 @@ bool StealingExecutor::RunHelpingCaller(HelpingCaller::Impl& caller,
   state.lane_min = worker_count() > 0 ? caller.lane : 0;
   if (RunKept(state) && state.is_notified()) {
     state.is_working = false;
+    cpu_load_.Leave(&state.seen_on);
     SpillNext(state);
     TakeNotification(state);
     return true;
@@ -65,6 +66,7 @@ bool StealingExecutor::RunHelpingCaller(HelpingCaller::Impl& caller,
   }
   SpillNext(state);
   state.is_working = false;
+  cpu_load_.Leave(&state.seen_on);
   active_.fetch_sub(1, std::memory_order_seq_cst);
   // This thread leaves, so other threads must run the jobs that are left. A
   // surplus worker may become active again for them.
@@ -121,6 +123,7 @@ uint32_t StealingExecutor::RunAvailable(ThreadState& state,
     ++count;
   } while (!HasPassed(deadline_ns));
   SpillNext(state);
+  cpu_load_.Leave(&state.seen_on);
   active_.fetch_sub(1, std::memory_order_seq_cst);
   state.is_working = false;
   return count;

@@ -63,14 +63,21 @@ void StealingExecutor::RunWorker(ThreadState& state) {
     Park(state, is_surplus, kInfiniteFuture);
   }
   TAKT_DCHECK(state.next == nullptr);
+  cpu_load_.Leave(&state.seen_on);
   active_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
-bool StealingExecutor::IsSurplus(const ThreadState& state) const {
-  return state.slot() != nullptr &&
-         active_.load(std::memory_order_seq_cst) > concurrency_ &&
-         !stopping_.load(std::memory_order_relaxed) &&
-         state.shared.own_hints.Read(std::memory_order_relaxed).empty();
+bool StealingExecutor::IsSurplus(ThreadState& state) {
+  if (state.slot() == nullptr ||
+      active_.load(std::memory_order_seq_cst) <= concurrency_ ||
+      stopping_.load(std::memory_order_relaxed) ||
+      !state.shared.own_hints.Read(std::memory_order_relaxed).empty()) {
+    return false;
+  }
+  if (!fills_cpus_) return true;
+  const int32_t here = sched_getcpu();
+  cpu_load_.Enter(here, &state.seen_on);
+  return cpu_load_.CountOn(here) > 1;
 }
 
 bool StealingExecutor::Search(ThreadState& state, FoundJob* found) {
@@ -140,6 +147,7 @@ void StealingExecutor::Park(ThreadState& state, bool is_surplus,
   const uint32_t active = active_.fetch_sub(1, std::memory_order_seq_cst);
   TAKT_CHECK(active > 0);
   shared.last_cpu = sched_getcpu();
+  cpu_load_.Leave(&state.seen_on);
   shared.idle_lane_min = state.lane_min;
   idle_.Announce(shared);
   const LaneMask lanes = state.lanes();

@@ -140,6 +140,7 @@ bool StealingExecutor::RunKept(ThreadState& state) {
 void StealingExecutor::RunJob(ThreadState& state, FoundJob found) {
   Job& job = *found.job;
   TAKT_DCHECK(state.is_working);
+  if (fills_cpus_) cpu_load_.Enter(sched_getcpu(), &state.seen_on);
   Worker& worker = *state.worker;
   LaneMask stops_for = LaneMask::Above(job.lane_now());
   if (state.is_helping_caller()) {

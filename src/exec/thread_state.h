@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/sleeper.h"
+#include "exec/cpu_load.h"
 #include "exec/executor.h"
 #include "exec/idle_list.h"
 #include "exec/job.h"
@@ -166,6 +167,7 @@ struct ThreadState {
   uint32_t lane_min = 0;
   InterruptedJob* interrupted = nullptr;  // The innermost one.
   Job* next = nullptr;                    // Only this thread sees it.
+  int32_t seen_on = CpuLoad::kNowhere;    // The processor, while it works.
   int64_t backlog_ns = 0;     // About how long the jobs in its deques take.
   uint32_t find_count = 0;    // Calls of Find().
   uint32_t first_victim = 0;  // Where a thread without a slot begins to steal.
