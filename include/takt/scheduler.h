@@ -130,7 +130,8 @@ typedef struct takt_admission_t {
   char reason[192];
   int64_t deadline_ns;
   int64_t response_least_ns;  // No job takes less time.
-  // No job takes more time. TAKT_INFINITE_FUTURE: not known.
+  // No job takes more time, beside the streams that have a promise now; a later
+  // promise may raise it, up to the deadline. TAKT_INFINITE_FUTURE: not known.
   int64_t response_bound_ns;
   // The time that jobs need in each second by the time that the cores have, in
   // millionths: for the streams with a promise, and for these and this stream.

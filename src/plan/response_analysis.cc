@@ -106,7 +106,8 @@ class Analysis {
           static_cast<uint32_t>(task.band) * 256 + 255 - stream.terms.priority;
       task.demand = demands.DemandOf(
           scheduler_->program(stream.terms.program),
-          workload_.machine.Allowed(stream.terms.pools, stream.terms.affinity));
+          workload_.machine.Allowed(stream.terms.pools, stream.terms.affinity),
+          stream.terms.shards_preferred);
       SetArrival(&task);
       task.is_hopeless = !task.fault.empty();
       tasks_.push_back(std::move(task));
@@ -195,20 +196,12 @@ class Analysis {
 
   // The least number of busy resources while an operation of the task waits.
   double PlacesOf(const Task& task) const {
+    uint32_t places = task.demand.places_min;
     for (const Task& other : tasks_) {
       if (!GoesBefore(other, task)) continue;
-      const WorkloadProgram& program =
-          workload_.programs[other.stream->terms.program];
-      for (const sched::ProgramOperation& operation : program.operations) {
-        // An operation that needs several at once keeps some of them idle.
-        const auto& ways = workload_.kernels[operation.kernel].alternatives;
-        const bool is_wide =
-            std::all_of(ways.begin(), ways.end(),
-                        [](const auto& way) { return way.shards > 1; });
-        if (is_wide) return 1;
-      }
+      places = std::min(places, other.demand.collecting_places_min);
     }
-    return task.demand.places_min;
+    return places;
   }
 
   // The time from the release of the first job of its chain to its own release.

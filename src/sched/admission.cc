@@ -25,6 +25,16 @@ double JobsWithin(double deadline_ns, const StreamOptions& other) {
       static_cast<int64_t>(span_ns / static_cast<double>(other.period_ns)) + 1);
 }
 
+// The least number of resources that are busy while an operation of `own`
+// waits.
+uint32_t PlacesOf(const Demand& own, absl::Span<const Demand> demands) {
+  uint32_t places = own.places_min;
+  for (const Demand& demand : demands) {
+    places = std::min(places, demand.collecting_places_min);
+  }
+  return places;
+}
+
 // The bound on the response of tasks[index] among all of them.
 double ResponseBound(size_t index, absl::Span<const AdmissionTask> tasks,
                      absl::Span<const Demand> demands, double blocking_ns) {
@@ -39,7 +49,7 @@ double ResponseBound(size_t index, absl::Span<const AdmissionTask> tasks,
     starts += jobs * demands[j].count;
   }
   const double bound_ns =
-      own.path_max_ns + work_ns / own.places_min + starts * blocking_ns;
+      own.path_max_ns + work_ns / PlacesOf(own, demands) + starts * blocking_ns;
   return bound_ns + std::max<double>(kGuardMinNs, bound_ns / kGuardDivisor);
 }
 
@@ -56,7 +66,8 @@ int64_t Load(const AdmissionTask& task, const Demand& demand,
 double Ms(double time_ns) { return time_ns / 1e6; }
 
 // The reason why the candidate alone cannot get a promise; null: there is none.
-const char* FindObstacle(const AdmissionTask& candidate) {
+const char* FindObstacle(const AdmissionTask& candidate, const Policy& policy) {
+  if (!policy.KeepsPromises()) return "the policy keeps no promises";
   if (candidate.program == nullptr) return "its operations are not known ahead";
   if (candidate.options.deadline_ns == kInfiniteFuture) {
     return "it has no deadline";
@@ -124,20 +135,22 @@ const char* VerdictName(Verdict verdict) {
 AdmissionReport Assess(const AdmissionTask& candidate,
                        absl::Span<const AdmissionTask> promised,
                        const CostModel& costs,
-                       absl::Span<const uint32_t> speeds_permille) {
+                       absl::Span<const uint32_t> speeds_permille,
+                       const Policy& policy) {
   AdmissionReport report;
   report.deadline_ns = candidate.options.deadline_ns;
-  if (const char* const obstacle = FindObstacle(candidate)) {
+  if (const char* const obstacle = FindObstacle(candidate, policy)) {
     report.reason = obstacle;
     return report;
   }
-  const DemandAnalysis analysis(costs, speeds_permille);
+  const DemandAnalysis analysis(costs, speeds_permille, policy.Yields());
   std::vector<AdmissionTask> tasks(promised.begin(), promised.end());
   tasks.push_back(candidate);
   std::vector<Demand> demands;
   const uint32_t resource_count = costs.machine().resource_count();
   for (const AdmissionTask& task : tasks) {
-    demands.push_back(analysis.DemandOf(*task.program, task.allowed));
+    demands.push_back(analysis.DemandOf(*task.program, task.allowed,
+                                        task.options.shards_preferred));
     if (!demands.back().is_known) {
       report.reason = absl::StrCat("an operation of stream ", task.stream,
                                    " has no resource now");

@@ -12,11 +12,13 @@
 // operations with deadlines (Melani et al., "Response-Time Analysis of
 // Conditional DAG Tasks in Multiprocessor Systems", ECRTS 2015). While an
 // operation of a job waits, the places that it could have are busy with work of
-// promised streams, or with a tile of less urgent work that is yielding.
-// So the response never exceeds the sum of three terms: the longest path of the
-// job; the work of promised jobs that overlap it in time, divided by the fewest
-// places that an operation of it has; and a tile for each operation that starts
-// meanwhile. An operation counts at its slowest alternative, because the
+// promised streams, or with a tile of less urgent work that is yielding; or
+// they are kept for a promised operation that needs several at once, and waits
+// for such work itself. So the response never exceeds the sum of three terms:
+// the longest path of the job; the work of promised jobs that overlap it in
+// time, divided by the fewest places that are busy meanwhile; and a tile for
+// each operation that starts meanwhile (a whole operation, if the policy lets
+// none yield). An operation counts at its slowest alternative, because the
 // scheduler may choose it. The bound is safe but not tight; it suits light
 // loads with hard promises.
 //
@@ -30,6 +32,7 @@
 #include "absl/types/span.h"
 #include "sched/cost_model.h"
 #include "sched/job_program.h"
+#include "sched/policy.h"
 #include "sched/stream.h"
 
 namespace takt::sched {
@@ -53,7 +56,7 @@ struct AdmissionReport {
   int64_t deadline_ns = 0;
   // Bounds of the response: no job takes less than the least, nor more than the
   // most (kInfiniteFuture: no bound is known). The guard is part of the upper
-  // bound.
+  // bound. A later promise to another stream may raise it, up to the deadline.
   int64_t response_least_ns = 0;
   int64_t response_bound_ns = kInfiniteFuture;
   // The load in millionths: the resource time that jobs need, at their cheapest
@@ -64,11 +67,12 @@ struct AdmissionReport {
 };
 
 // `speeds_permille` is by pool. `promised` are the streams whose promises have
-// to be kept.
+// to be kept. A policy that does not put them first can promise nothing.
 AdmissionReport Assess(const AdmissionTask& candidate,
                        absl::Span<const AdmissionTask> promised,
                        const CostModel& costs,
-                       absl::Span<const uint32_t> speeds_permille);
+                       absl::Span<const uint32_t> speeds_permille,
+                       const Policy& policy);
 
 }  // namespace takt::sched
 

@@ -11,16 +11,19 @@ struct DemandAnalysis::KernelDemand {
   double work_max_ns = 0;
   double work_min_ns = 1e30;
   double tile_max_ns = 0;
-  // The least number of resources that are busy while it waits.
+  // The least number of resources that are busy while it waits; and while it
+  // keeps others idle.
   uint32_t places = 0;
+  uint32_t collecting_places = ResourceSet::kMaxResources;
 };
 
 DemandAnalysis::DemandAnalysis(const CostModel& costs,
-                               absl::Span<const uint32_t> speeds_permille)
+                               absl::Span<const uint32_t> speeds_permille,
+                               bool yields)
     : costs_(costs), speeds_permille_(speeds_permille) {
   for (uint32_t i = 0; i < costs.kernel_count(); ++i) {
     for (const auto& a : costs.kernel(i).alternatives) {
-      const double blocks_ns = a.tile_ns > 0
+      const double blocks_ns = yields && a.tile_ns > 0
                                    ? Scaled(a.tile_ns, a.pool)
                                    : Scaled(a.duration.q99_ns(), a.pool);
       blocking_ns_ = std::max(blocking_ns_, blocks_ns);
@@ -29,11 +32,12 @@ DemandAnalysis::DemandAnalysis(const CostModel& costs,
 }
 
 Demand DemandAnalysis::DemandOf(const JobProgram& program,
-                                const ResourceSet& allowed) const {
+                                const ResourceSet& allowed,
+                                uint32_t shards_preferred) const {
   Demand demand;
   std::vector<KernelDemand> kernels;
   for (uint32_t i = 0; i < program.size(); ++i) {
-    kernels.push_back(DemandOf(program.kernel(i), allowed));
+    kernels.push_back(DemandOf(program.kernel(i), allowed, shards_preferred));
     const KernelDemand& kernel = kernels.back();
     if (kernel.places == 0) {
       demand.is_known = false;
@@ -43,6 +47,8 @@ Demand DemandAnalysis::DemandOf(const JobProgram& program,
     demand.work_max_ns += kernel.work_max_ns;
     demand.work_min_ns += kernel.work_min_ns;
     demand.places_min = std::min(demand.places_min, kernel.places);
+    demand.collecting_places_min =
+        std::min(demand.collecting_places_min, kernel.collecting_places);
     demand.tile_max_ns = std::max(demand.tile_max_ns, kernel.tile_max_ns);
     demand.operation_max_ns =
         std::max(demand.operation_max_ns, kernel.duration_max_ns);
@@ -57,14 +63,27 @@ double DemandAnalysis::Scaled(int64_t duration_ns, uint32_t pool) const {
 }
 
 DemandAnalysis::KernelDemand DemandAnalysis::DemandOf(
-    KernelId id, const ResourceSet& allowed) const {
+    KernelId id, const ResourceSet& allowed, uint32_t shards_preferred) const {
   const Machine& machine = costs_.machine();
+  const auto& alternatives = costs_.kernel(id).alternatives;
+  const auto count_of = [&](const CostModel::Alternative& a) {
+    return (machine.ResourcesOf(a.pool) & allowed).count();
+  };
+  bool has_preferred = false;
+  for (const auto& a : alternatives) {
+    has_preferred |= a.shards == shards_preferred && count_of(a) >= a.shards;
+  }
   KernelDemand demand;
   bool has_npu = false;
-  for (const auto& a : costs_.kernel(id).alternatives) {
-    const uint32_t count = (machine.ResourcesOf(a.pool) & allowed).count();
+  bool has_single = false;
+  uint32_t feeder_max = 0;
+  auto last_pool = static_cast<uint32_t>(machine.pools.size());
+  for (const auto& a : alternatives) {
+    const uint32_t count = count_of(a);
     if (count < a.shards) continue;
     const Pool& pool = machine.pools[a.pool];
+    const bool is_npu = pool.kind == ResourceKind::kNpu;
+    if (has_preferred && a.shards != shards_preferred && !is_npu) continue;
     const double duration_ns = Scaled(a.duration.q99_ns(), a.pool);
     const double work_ns = duration_ns * (a.shards + pool.feeder_count);
     demand.duration_max_ns = std::max(demand.duration_max_ns, duration_ns);
@@ -74,9 +93,20 @@ DemandAnalysis::KernelDemand DemandAnalysis::DemandOf(
     const double tile_ns =
         a.tile_ns > 0 ? Scaled(a.tile_ns, a.pool) : duration_ns;
     demand.tile_max_ns = std::max(demand.tile_max_ns, tile_ns);
-    has_npu |= pool.kind == ResourceKind::kNpu;
+    has_npu |= is_npu;
     demand.places = std::max(demand.places, count - a.shards + 1);
+    feeder_max = std::max(feeder_max, pool.feeder_count);
+    // The first one of a pool has the fewest shards.
+    const bool is_first = a.pool != last_pool;
+    last_pool = a.pool;
+    if (is_npu || !is_first) continue;
+    has_single |= a.shards == 1;
+    demand.collecting_places =
+        std::min(demand.collecting_places, count - a.shards + 1);
   }
+  // With a place for one shard it needs no second one.
+  if (has_single) demand.collecting_places = ResourceSet::kMaxResources;
+  if (feeder_max > 1) demand.collecting_places = 1;
   // It may wait for an NPU while cores are free.
   if (has_npu) demand.places = 1;
   return demand;

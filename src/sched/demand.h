@@ -25,6 +25,9 @@ struct Demand {
   // The least number of resources that are busy while one of its operations
   // waits.
   uint32_t places_min = ResourceSet::kMaxResources;
+  // The same of those operations that keep free resources idle meanwhile,
+  // because they need several at once. Less urgent work waits for them, too.
+  uint32_t collecting_places_min = ResourceSet::kMaxResources;
   // The longest time for which one of its operations keeps a resource before it
   // yields (a tile; or the whole operation if it has no tiles), and the longest
   // operation.
@@ -35,22 +38,27 @@ struct Demand {
 
 class DemandAnalysis {
  public:
-  // `speeds_permille` is by pool. Both are borrowed.
+  // `speeds_permille` is by pool. Both are borrowed. `yields`: whether running
+  // work yields to more urgent work at the end of its tile.
   DemandAnalysis(const CostModel& costs,
-                 absl::Span<const uint32_t> speeds_permille);
+                 absl::Span<const uint32_t> speeds_permille,
+                 bool yields = true);
 
   // The longest time for which running work can block: a tile, or the whole
   // operation.
   double blocking_ns() const { return blocking_ns_; }
 
-  // The demand of a job of the program within `allowed`.
-  Demand DemandOf(const JobProgram& program, const ResourceSet& allowed) const;
+  // The demand of a job of the program within `allowed`. `shards_preferred`:
+  // see StreamOptions.
+  Demand DemandOf(const JobProgram& program, const ResourceSet& allowed,
+                  uint32_t shards_preferred = 0) const;
 
  private:
   struct KernelDemand;
 
   double Scaled(int64_t duration_ns, uint32_t pool) const;
-  KernelDemand DemandOf(KernelId id, const ResourceSet& allowed) const;
+  KernelDemand DemandOf(KernelId id, const ResourceSet& allowed,
+                        uint32_t shards_preferred) const;
   static void AddPaths(const JobProgram& program,
                        absl::Span<const KernelDemand> kernels, Demand* demand);
 

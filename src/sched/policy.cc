@@ -73,6 +73,7 @@ class PriorityPolicy final : public GreedyPolicy {
             IsBehind(operation) ? operation.share_due_ns : 0, 0,
             operation.sequence};
   }
+  bool KeepsPromises() const override { return true; }
 };
 
 class EdfPolicy final : public GreedyPolicy {
@@ -163,6 +164,7 @@ class JobShopPolicy final : public Policy {
     return urgent.deadline_ns < running.deadline_ns;
   }
 
+  bool KeepsPromises() const override { return true; }
   bool Widens() const override { return true; }
   bool GivesUpEarly() const override { return true; }
 

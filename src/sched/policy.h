@@ -128,6 +128,17 @@ class Policy {
     (void)urgent, (void)running, (void)situation;
     return false;
   }
+  // Whether running work yields to a promised operation.
+  bool Yields() const {
+    OperationFacts urgent;
+    urgent.band = Band::kPromised;
+    urgent.planned_start_ns = kInfiniteFuture;
+    OperationFacts running = urgent;
+    running.band = Band::kBestEffort;
+    return Preempts(urgent, running, {});
+  }
+  // Whether promised operations go before all others (Band::kPromised).
+  virtual bool KeepsPromises() const { return false; }
   // Whether an operation that waits for a pool is placed anew when it has
   // waited longer than expected.
   virtual bool Reconsiders() const { return true; }

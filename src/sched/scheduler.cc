@@ -244,7 +244,7 @@ AdmissionReport Scheduler::AssessStream(StreamId id) const {
     speeds_permille.push_back(pool.permille);
   }
   AdmissionReport report =
-      Assess(TaskOf(*streams_[id]), promised, costs_, speeds_permille);
+      Assess(TaskOf(*streams_[id]), promised, costs_, speeds_permille, policy_);
   if (has_job_leases && report.verdict == Verdict::kWillFit) {
     report.verdict = Verdict::kMightNot;
     report.reason = "a stream keeps an NPU between its operations";

@@ -397,6 +397,7 @@ class Scheduler {
                   const OperationRecord& running) const;
   void AskToYield(const OperationRecord& operation, const ResourceSet& places,
                   uint32_t count);
+  void Collect(const OperationRecord& operation);
   bool TakesCores(uint32_t pool) const;
   void CountForCores(OperationRecord* operation);
   void UncountForCores(OperationRecord* operation);

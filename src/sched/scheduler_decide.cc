@@ -195,7 +195,10 @@ void Scheduler::BuildPlacements(const OperationRecord& operation,
   const uint32_t preferred = operation.shards_preferred;
   bool has_preferred = false;
   for (const auto& alternative : alternatives) {
-    has_preferred |= alternative.shards == preferred;
+    has_preferred |=
+        alternative.shards == preferred &&
+        (pools_[alternative.pool].resources & available_ & operation.allowed)
+                .count() >= preferred;
   }
   for (uint32_t i = 0; i < alternatives.size(); ++i) {
     const uint32_t pool = alternatives[i].pool;
@@ -590,9 +593,24 @@ void Scheduler::PlaceTop(OperationRecord* operation, bool is_held,
   }
   *is_done = true;
   if (Preempt(operation, is_held, start_ns, expected_ns)) return;
-  // An operation that needs several resources at once collects them.
-  if (!is_held && groups_[operation->group].shards_min > 1) {
-    claimed_ = claimed_ | (free_ & groups_[operation->group].eligible);
+  Collect(*operation);
+}
+
+// An operation that needs several resources at once collects them, from the
+// places that it was offered: less urgent work could otherwise take one after
+// the other for ever.
+void Scheduler::Collect(const OperationRecord& operation) {
+  for (const Placement& placement : placements_) {
+    if (!placement.is_npu && placement.shards == 1) return;
+  }
+  for (const Placement& placement : placements_) {
+    if (!placement.is_npu) {
+      claimed_ = claimed_ | FreeOf(operation, placement.pool);
+      continue;
+    }
+    const ResourceSet npus = FreeOf(operation, placement.pool);
+    if (npus.empty()) continue;
+    claimed_ = claimed_ | npus.Lowest(1) | FeedersOf(operation, placement.pool);
   }
 }
 

@@ -18,7 +18,7 @@ struct StreamReport {
   uint64_t missed = 0;   // Done late, or not done and late at the end.
   uint64_t dropped = 0;  // By its late policy, or never released in a chain.
   uint64_t failed = 0;
-  // If it asked for admission.
+  // If it asked for admission: the answer, beside all promises.
   bool asked = false;
   sched::AdmissionReport admission;
   uint64_t unfinished = 0;  // At the end, and not late.

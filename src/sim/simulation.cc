@@ -108,6 +108,12 @@ absl::Status Simulator::SetUpScheduler() {
     report.criticality = terms.criticality;
     report_.streams.push_back(std::move(report));
   }
+  // The promises that came later are part of what it runs beside.
+  for (uint32_t i = 0; i < report_.streams.size(); ++i) {
+    StreamReport& report = report_.streams[i];
+    if (report.admission.verdict != sched::Verdict::kWillFit) continue;
+    report.admission = scheduler_->AssessStream(i);
+  }
   return absl::OkStatus();
 }
 
