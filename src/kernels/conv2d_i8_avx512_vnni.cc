@@ -78,10 +78,55 @@ inline void Finish(const Words& sum, const ConvI8Operands& o, int64_t at,
 
 #include "kernels/conv2d_i8_impl.inc"
 
+#define TAKT_DOT_BYTES _mm256_dpbusd_epi32
+#include "kernels/conv2d_i8_lanes_avx2.inc"
+
+struct WideLanes {
+  using Vector = __m512i;
+  static constexpr int64_t kBytes = 64;
+
+  static Vector Load(const void* data) { return _mm512_loadu_si512(data); }
+  static void Store(void* data, Vector x) { _mm512_storeu_si512(data, x); }
+  static void Interleave(const Vector* taps, Vector* fours) {
+    const Vector low_first = _mm512_unpacklo_epi8(taps[0], taps[1]);
+    const Vector low_last = _mm512_unpacklo_epi8(taps[2], taps[3]);
+    const Vector high_first = _mm512_unpackhi_epi8(taps[0], taps[1]);
+    const Vector high_last = _mm512_unpackhi_epi8(taps[2], taps[3]);
+    fours[0] = _mm512_unpacklo_epi16(low_first, low_last);
+    fours[1] = _mm512_unpackhi_epi16(low_first, low_last);
+    fours[2] = _mm512_unpacklo_epi16(high_first, high_last);
+    fours[3] = _mm512_unpackhi_epi16(high_first, high_last);
+  }
+  static Vector Unsign(Vector x) {
+    return _mm512_xor_si512(x, _mm512_set1_epi8(-128));
+  }
+  static Vector Dot(Vector sums, Vector x, Vector w) {
+    return _mm512_dpbusd_epi32(sums, x, w);
+  }
+  static Vector Subtract(Vector a, Vector b) { return _mm512_sub_epi32(a, b); }
+  static Vector Round(Vector sums, const float* scale, float high) {
+    const __m512 x =
+        _mm512_mul_ps(_mm512_cvtepi32_ps(sums), _mm512_loadu_ps(scale));
+    // The second operand if it is not a number.
+    return _mm512_cvtps_epi32(_mm512_min_ps(_mm512_set1_ps(high), x));
+  }
+  static Vector Pack(const Vector* rounded, int32_t zero, int32_t low) {
+    const Vector zeros = _mm512_set1_epi16(static_cast<int16_t>(zero));
+    const Vector first =
+        _mm512_adds_epi16(_mm512_packs_epi32(rounded[0], rounded[1]), zeros);
+    const Vector last =
+        _mm512_adds_epi16(_mm512_packs_epi32(rounded[2], rounded[3]), zeros);
+    return _mm512_max_epi8(_mm512_packs_epi16(first, last),
+                           _mm512_set1_epi8(static_cast<char>(low)));
+  }
+};
+
+#include "kernels/conv2d_i8_fours.inc"
+
 }  // namespace
 
-const ConvI8Kernels kConvI8Avx512Vnni = {&Conv2dI8, &DepthwiseI8, &AttentionI8,
-                                         &AddI8, &LayerNormI8};
+const ConvI8Kernels kConvI8Avx512Vnni = {&Conv2dI8, &DepthwiseI8Fours,
+                                         &AttentionI8, &AddI8, &LayerNormI8};
 
 }  // namespace takt::kernels
 

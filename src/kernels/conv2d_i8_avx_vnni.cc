@@ -20,8 +20,8 @@ namespace {
 
 }  // namespace
 
-const ConvI8Kernels kConvI8AvxVnni = {&Conv2dI8, &DepthwiseI8, &AttentionI8,
-                                      &AddI8, &LayerNormI8};
+const ConvI8Kernels kConvI8AvxVnni = {&Conv2dI8, &DepthwiseI8Fours,
+                                      &AttentionI8, &AddI8, &LayerNormI8};
 
 }  // namespace takt::kernels
 

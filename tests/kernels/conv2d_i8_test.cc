@@ -51,6 +51,8 @@ class Problem {
     for (int64_t c = 0; c < s_.out_c; ++c) {
       bias_.push_back(static_cast<int32_t>(random->Between(-9999, 9999)));
       scale_.push_back(static_cast<float>(random->Between(1, 999)) * 1e-5f);
+      // Beyond the integers, too.
+      if (random->Between(0, 15) == 0) scale_.back() *= 1e9f;
       for (int64_t tap = 0; tap < Taps(); ++tap) {
         for (int64_t i = 0; i < inputs_; ++i) {
           packed_[Packed(c, tap, i)] = Weight(c, tap, i);
@@ -173,7 +175,7 @@ ConvShape RandomShape(bool is_depthwise, TestRandom* random) {
   s.pad_left = random->Between(0, 3);
   s.out_h = random->Between(1, 7);
   s.out_w = random->Between(1, 9);
-  s.groups = is_depthwise ? random->Between(1, 70) : random->Between(1, 3);
+  s.groups = is_depthwise ? random->Between(1, 400) : random->Between(1, 3);
   s.in_c = is_depthwise ? s.groups : s.groups * random->Between(1, 17);
   s.out_c = is_depthwise ? s.groups : s.groups * random->Between(1, 90);
   return s;
@@ -188,7 +190,7 @@ std::vector<ConvI8Kernels> Kernels() {
   if (__builtin_cpu_supports("avx512vnni") &&
       __builtin_cpu_supports("avx512vl")) {
     kernels.push_back(
-        {&Conv2dI8, &DepthwiseI8, &AttentionI8, &AddI8, &LayerNormI8});
+        {&Conv2dI8, &DepthwiseI8Fours, &AttentionI8, &AddI8, &LayerNormI8});
   }
 #endif
   return kernels;
@@ -210,6 +212,30 @@ TEST_P(Conv2dI8Test, BytesOfRandomShapesAndTiles) {
       tile.block_begin = random.Between(0, tile.block_end);
       tile.block_end = random.Between(tile.block_begin, tile.block_end);
     }
+    SCOPED_TRACE(testing::Message() << "round " << round);
+    problem.Check(kernels, tile);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Those of networks: pixels beside each other share inputs, as do channels.
+TEST_P(Conv2dI8Test, BytesOfThreeWideDepthwiseKernels) {
+  const ConvI8Kernels kernels = Kernels()[GetParam()];
+  TestRandom random(32);
+  for (int round = 0; round < 40; ++round) {
+    ConvShape shape = RandomShape(true, &random);
+    shape.kernel_h = shape.kernel_w = 3;
+    shape.pad_top = shape.pad_left = random.Between(0, 2);
+    shape.stride_h = shape.stride_w = random.Between(1, 2);
+    shape.dilation_h = shape.dilation_w =
+        round % 4 == 0 ? random.Between(1, 3) : 1;
+    if (round % 2 == 0) {
+      shape.groups = shape.in_c = shape.out_c = 16 * random.Between(1, 30);
+    }
+    Problem problem(shape, true, &random);
+    ConvTile tile = {0, shape.pixel_count(), 0, Blocks(shape, true)};
+    tile.pixel_begin = random.Between(0, tile.pixel_end - 1);
+    tile.block_begin = random.Between(0, tile.block_end - 1);
     SCOPED_TRACE(testing::Message() << "round " << round);
     problem.Check(kernels, tile);
     if (HasFatalFailure()) return;
