@@ -76,6 +76,62 @@ inline void Finish(const Words& sum, const ConvI8Operands& o, int64_t at,
   _mm_mask_storeu_epi8(o.output + at, mask, _mm512_cvtepi32_epi8(result));
 }
 
+#include "kernels/conv2d_i8_rows.inc"
+
+// Four blocks are packed together. What overflows an integer is INT_MIN.
+inline void Store(const __m512i* rounded, const ConvI8Operands& o,
+                  int8_t* output) {
+  const __m512i zero = _mm512_set1_epi16(static_cast<int16_t>(o.output_zero));
+  const __m512i first =
+      _mm512_adds_epi16(_mm512_packs_epi32(rounded[0], rounded[1]), zero);
+  const __m512i last =
+      _mm512_adds_epi16(_mm512_packs_epi32(rounded[2], rounded[3]), zero);
+  // In each 128 bits there are four bytes of each block.
+  const __m512i order =
+      _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m512i bytes =
+      _mm512_max_epi8(_mm512_packs_epi16(first, last),
+                      _mm512_set1_epi8(static_cast<char>(o.low)));
+  _mm512_storeu_si512(output, _mm512_permutexvar_epi32(order, bytes));
+}
+
+template <int kCount, int kWide>
+inline void FinishRows(const Words (*sums)[kWide], const ConvI8Operands& o,
+                       const Tile& t, int64_t out_c) {
+  const __m512 low = _mm512_set1_ps(static_cast<float>(o.low - o.output_zero));
+  const __m512 high =
+      _mm512_set1_ps(static_cast<float>(o.high - o.output_zero));
+  const __m512i zero = _mm512_set1_epi32(o.output_zero);
+  __m512i bias[kWide];
+#pragma GCC unroll 16
+  for (int j = 0; j < kWide; ++j) {
+    bias[j] = _mm512_sub_epi32(
+        _mm512_loadu_si512(o.bias + t.channel + j * kConvBlock),
+        (__m512i)t.offsets[j]);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kCount; ++i) {
+    int8_t* const output = o.output + (t.output + i * out_c);
+    __m512i rounded[kWide];
+#pragma GCC unroll 16
+    for (int j = 0; j < kWide; ++j) {
+      __m512 x = _mm512_mul_ps(
+          _mm512_cvtepi32_ps(_mm512_add_epi32((__m512i)sums[i][j], bias[j])),
+          _mm512_loadu_ps(o.scale + t.channel + j * kConvBlock));
+      // The second operand if it is not a number.
+      if constexpr (kWide < 4) x = _mm512_max_ps(x, low);
+      rounded[j] = _mm512_cvtps_epi32(_mm512_min_ps(high, x));
+      if constexpr (kWide < 4) {
+        _mm_storeu_si128(
+            reinterpret_cast<__m128i*>(output + j * kConvBlock),
+            _mm512_cvtepi32_epi8(_mm512_add_epi32(rounded[j], zero)));
+      }
+    }
+    if constexpr (kWide == 4) Store(rounded, o, output);
+  }
+}
+
+#define TAKT_CONV_I8_FINISH_ROWS
 #include "kernels/conv2d_i8_impl.inc"
 
 #define TAKT_DOT_BYTES _mm256_dpbusd_epi32
