@@ -325,9 +325,15 @@ class QuantizedRewriter:
         return None if scale is None else (user, scale)
 
     def quantized_add(self, node: Any) -> bool:
-        """The sum of two tensors of bytes, as bytes."""
+        """The sum of two tensors of bytes, as bytes, or the positive part of it."""
         tensors = self.quantization.tensors
         shape, end = self.shape(node.output[0]), self.end_in_bytes(node.output[0])
+        relu = self.only_consumer(node.output[0]) if end is None else None
+        if relu is not None and relu.op_type == "Relu":
+            end = self.end_in_bytes(relu.output[0])
+            # The least byte is 0: nothing negative is left of it.
+            if end is not None and end[1].zero_point != -128:
+                end = None
         if (end is None or shape is None or any(name not in tensors for name in node.input)
                 or any(self.shape(name) != shape for name in node.input)
                 or not any(name in self.dynamic for name in node.input)):
@@ -343,6 +349,8 @@ class QuantizedRewriter:
             (left_scale.scale, right_scale.scale, out.scale), 1, count, min(count, _TILE_BYTES), 0)
         element = self.onnx.TensorProto.INT8
         self.done.add(id(user))
+        if relu is not None:
+            self.done.add(id(relu))
         if left in self.last or right in self.last:
             n, c, h, w = shape
             twin = self.kernel(call, [self.to_last(left), self.to_last(right)], self.fresh("sum"),

@@ -238,6 +238,26 @@ def test_quantized_networks_agree(needs_compiler, tmp_path, device):
     assert np.abs(got - want).max() <= 3.01 * 0.01  # Steps of the last scale.
 
 
+@pytest.mark.parametrize("zero_point", [-128, -100])
+def test_positive_part_of_a_sum_of_bytes(needs_compiler, tmp_path, zero_point):
+    pytest.importorskip("onnxruntime")
+    net = QuantizedNet()
+    x = net.quantize("x", 0.03, 3)
+    y = net.quantize(net.product("Conv", x, 0.03, (24, 3, 3, 3), 0), 0.05, 5)
+    z = net.quantize(net.product("Conv", x, 0.03, (24, 3, 3, 3), 0), 0.04, -7)
+    path = tmp_path / "net.onnx"
+    sums = net.node("Relu", net.node("Sum", y, z))
+    net.save(path, [1, 3, 12, 10], net.quantize(sums, 0.05, zero_point))
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    # Only the least byte stands for all that is negative.
+    assert (b"takt_add_i8" in artifact.path.read_bytes()) == (zero_point == -128)
+    x = np.random.default_rng(4).standard_normal((1, 3, 12, 10)).astype(np.float32)
+    want = expected(path, x)
+    got = np.asarray(artifact.load().function()(x))
+    assert np.unique(want).size > 3 and want.min() == 0
+    assert np.abs(got - want).max() <= 1.01 * 0.05
+
+
 def test_what_depends_on_one_tensor_becomes_a_table(needs_compiler, tmp_path):
     pytest.importorskip("onnxruntime")
     net = QuantizedNet()
