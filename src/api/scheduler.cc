@@ -1,6 +1,8 @@
 #include "takt/scheduler.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -182,10 +184,11 @@ using takt::api::ToStatus;
 size_t takt_scheduler_policy_names(const char* const** out_names) {
   TAKT_REQUIRE_OR(0, out_names);
   TAKT_TRY {
-    static const std::vector<const char*>& names = *[] {
-      auto* all = new std::vector<const char*>{"off"};
-      const auto& policies = takt::sched::PolicyNames();
-      all->insert(all->end(), policies.begin(), policies.end());
+    constexpr size_t kCount = std::size(takt::sched::kPolicyNames) + 1;
+    static constexpr auto names = [] {
+      std::array<const char*, kCount> all{"off"};
+      std::copy(std::begin(takt::sched::kPolicyNames),
+                std::end(takt::sched::kPolicyNames), all.begin() + 1);
       return all;
     }();
     *out_names = names.data();

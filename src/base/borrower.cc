@@ -1,6 +1,7 @@
 #include "base/borrower.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "base/check.h"
@@ -9,8 +10,9 @@ namespace takt {
 namespace {
 
 Mutex& LoanMutex() {
-  // Never destroyed: calls may end while the process does.
-  static Mutex& mutex = *new Mutex;
+  // Its destructor does nothing: calls may end while the process does.
+  static_assert(std::is_trivially_destructible_v<Mutex>);
+  static constinit Mutex mutex;
   return mutex;
 }
 

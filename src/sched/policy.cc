@@ -1,6 +1,8 @@
 #include "sched/policy.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <new>
 
 #include "base/clock.h"
 
@@ -239,25 +241,28 @@ class JobShopPolicy final : public Policy {
   }
 };
 
+// Never destroyed: a thread of the library may decide while the process ends.
+template <typename Kind>
+const Policy* PolicyOf() {
+  alignas(Kind) static std::byte storage[sizeof(Kind)];
+  static const Policy* const policy = new (storage) Kind;
+  return policy;
+}
+
 }  // namespace
 
 const Policy* FindPolicy(absl::string_view name) {
-  // Never destroyed: a thread of the library may decide while the process ends.
-  static const Policy* const* const policies = new const Policy* const [] {
-    new FifoPolicy, new PriorityPolicy, new EdfPolicy, new LeastSlackPolicy,
-        new ShortestLatencyPolicy, new HeftPolicy, new JobShopPolicy, nullptr
-  };
-  for (const Policy* const* policy = policies; *policy != nullptr; ++policy) {
-    if (name == (*policy)->name()) return *policy;
+  const Policy* const policies[] = {PolicyOf<FifoPolicy>(),
+                                    PolicyOf<PriorityPolicy>(),
+                                    PolicyOf<EdfPolicy>(),
+                                    PolicyOf<LeastSlackPolicy>(),
+                                    PolicyOf<ShortestLatencyPolicy>(),
+                                    PolicyOf<HeftPolicy>(),
+                                    PolicyOf<JobShopPolicy>()};
+  for (const Policy* const policy : policies) {
+    if (name == policy->name()) return policy;
   }
   return nullptr;
-}
-
-const std::vector<const char*>& PolicyNames() {
-  static const std::vector<const char*>& kNames = *new std::vector<const char*>{
-      "fifo", "priority", "edf", "least-slack", "shortest-latency",
-      "heft", "job-shop"};
-  return kNames;
 }
 
 }  // namespace takt::sched

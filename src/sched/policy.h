@@ -152,7 +152,10 @@ class Policy {
 // A policy by its name, which lives forever; nullptr if there is none.
 const Policy* FindPolicy(absl::string_view name);
 // All names, in the order of the table above.
-const std::vector<const char*>& PolicyNames();
+inline constexpr const char* kPolicyNames[] = {
+    "fifo", "priority", "edf", "least-slack", "shortest-latency",
+    "heft", "job-shop"};
+inline absl::Span<const char* const> PolicyNames() { return kPolicyNames; }
 
 }  // namespace takt::sched
 
