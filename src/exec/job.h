@@ -36,8 +36,8 @@ struct JobTraits {
 // A tile uses the Worker of the thread on which it runs. Belongs to one thread.
 class Worker {
  public:
-  // Whether the end of the thread frees the local memory; the worker is then
-  // never destroyed.
+  // What frees the local memory: the worker's destructor; or the end of the
+  // thread or of the last CallerMemory, and the worker is never destroyed.
   enum class Lifetime : uint8_t { kObject, kThread };
 
   explicit Worker(Lifetime lifetime = Lifetime::kObject)
@@ -90,14 +90,11 @@ class Worker {
   bool MustStop() const { return reached != nullptr && IsToYield(); }
 
  private:
+  friend class CallerMemory;
   friend class Executor;
   friend class StealingExecutor;
   bool GrowLocalMemory(size_t bytes);
   void ReleaseLocalMemory();
-
-  // Gives the local memory to the thread's end, or takes it back from there.
-  // False if the system has no memory for that.
-  bool LeaveToThread(void* memory) const;
 
   LaneMask HintedLanes() const {
     return shared_hints_->Read(std::memory_order_relaxed) |
@@ -112,6 +109,28 @@ class Worker {
   // The thread runs jobs of this lane and above only.
   uint32_t lane_min_ = 0;
   const Lifetime lifetime_;
+  // In the list of CallerMemory, if that has this epoch.
+  uint64_t epoch_ = 0;
+  Worker* next_ = nullptr;
+  Worker* previous_ = nullptr;
+};
+
+// Threads that call have workers of Lifetime::kThread, and keep their local
+// memory from one call to the next as long as there is a CallerMemory in the
+// process. The last one frees the memory of all. Each executor has one.
+class CallerMemory {
+ public:
+  CallerMemory();
+  ~CallerMemory();
+  CallerMemory(const CallerMemory&) = delete;
+  CallerMemory& operator=(const CallerMemory&) = delete;
+
+ private:
+  friend class Worker;
+  // Has the end of this thread free what `worker` has. False if the system has
+  // no memory for that.
+  static bool Keep(Worker& worker);
+  static void EndThread(void* worker);
 };
 
 // The owner of a job keeps it until Finish() is called; Finish() may destroy

@@ -327,7 +327,8 @@ class StealingExecutor final : public Executor {
   const bool is_placed_;                  // By its options.
   std::shared_ptr<TimerService> timers_;  // Fired by workers. May be null.
   const bool watches_jobs_;               // Threads write SharedState::running.
-  const pid_t process_ = getpid();        // That made it.
+  const CallerMemory caller_memory_;
+  const pid_t process_ = getpid();                    // That made it.
   std::vector<std::unique_ptr<WorkerSlot>> workers_;  // Fixed once created.
   bool is_flat_ = true;                               // One cluster.
   // Fewer than workers_ if threads failed to start: the rest stay empty.

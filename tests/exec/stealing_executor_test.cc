@@ -94,6 +94,37 @@ TEST(StealingExecutorTest, ItsMembersAreOnTheirOwnCacheLines) {
   }
 }
 
+// A caller's memory would otherwise be left when the library is unloaded.
+TEST(StealingExecutorTest, TheLastOneFreesTheMemoryOfCallers) {
+  const auto grow = [](Executor& executor) {
+    Worker* here = nullptr;
+    Executor::HelpingCaller helper(executor);
+    FunctionJob job;
+    job.local_bytes = 10'000;
+    job.run = [&](uint32_t, uint32_t end, Worker& worker) {
+      here = &worker;
+      return end;
+    };
+    job.finish = [&](Worker&) { helper.Notify(); };
+    executor.Submit(&job);
+    EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
+    EXPECT_GE(here->local_bytes, 10'000u);
+    return here;
+  };
+  Ref<Executor> first = Make(OptionsOf(0));
+  Ref<Executor> last = Make(OptionsOf(0));
+  std::thread([&] { grow(*first); }).join();  // Its end frees what it has.
+  Worker* const worker = grow(*first);
+  first.reset();
+  EXPECT_NE(worker->local_memory, nullptr);
+  last.reset();
+  EXPECT_EQ(worker->local_memory, nullptr);
+  EXPECT_EQ(worker->local_bytes, 0u);
+  const Ref<Executor> next = Make(OptionsOf(0));
+  EXPECT_EQ(grow(*next), worker);
+  std::thread([&] { grow(*next); }).join();
+}
+
 TEST_F(UrgencyTest, HigherLanesRunFirstAndEqualJobsInOrder) {
   Executor::HelpingCaller helper(*executor_);  // Or they would run at once.
   Add("low", 1);
