@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/library_pin.h"
 #include "base/mutex.h"
 
 namespace takt {
@@ -140,8 +141,11 @@ FaultReports::~FaultReports() {
     are_all_ours = are_all_ours && IsOurs(now);
   }
   // Where the program has installed another one, that may pass faults on to
-  // this one: it stays.
-  if (!are_all_ours) return;
+  // this one: it stays, and so does the library.
+  if (!are_all_ours) {
+    PinLibrary();
+    return;
+  }
   for (size_t i = 0; i < kSignalCount; ++i) {
     sigaction(kSignals[i], &g_handlers.before[i], nullptr);
   }

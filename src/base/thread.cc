@@ -12,6 +12,7 @@
 #include "absl/types/optional.h"
 #include "base/check.h"
 #include "base/fault_report.h"
+#include "base/library_pin.h"
 
 namespace takt {
 namespace {
@@ -77,9 +78,11 @@ absl::Status Thread::Start(const Options& options, void (*run)(void*),
   }
   const size_t stack_bytes =
       options_.stack_bytes != 0 ? options_.stack_bytes : DefaultStackBytes();
+  pin_ = PinLibrary();
   const int error = CreateThread(stack_bytes, &Main, this, &handle_);
   is_started_ = error == 0;
   if (is_started_) return absl::OkStatus();
+  UnpinLibrary(pin_);
   return absl::ResourceExhaustedError(
       absl::StrCat("thread ", options_.name, " with a stack of ", stack_bytes,
                    " bytes did not start: ", std::strerror(error)));
@@ -110,6 +113,7 @@ void* Thread::Main(void* argument) {
   auto* thread = static_cast<Thread*>(argument);
   thread->self_.store(pthread_self(), std::memory_order_relaxed);
   pthread_setname_np(pthread_self(), thread->options_.name.c_str());
+  UnpinLibraryAtThreadEnd(thread->pin_);
   absl::optional<FaultStack> fault_stack;
   if (thread->options_.reports_faults) fault_stack.emplace();
   thread->run_(thread->argument_);  // The object may be gone.

@@ -88,6 +88,7 @@ class Thread {
   // handle_ at that time. 0, which is no thread's: run() has not begun.
   std::atomic<pthread_t> self_{0};
   void* hooked_thread_ = nullptr;
+  void* pin_ = nullptr;  // Of the library; the thread's end releases it.
 };
 
 }  // namespace takt
