@@ -176,6 +176,17 @@ arithmetic says where the oracle is wrong. *Tests* are in `tests/`. A row withou
 | code | mnemonic | there | fixtures | tests | remark |
 |---|---|---|---|---|---|
 {ops}
+## Branches
+
+`scripts/branches.py` measures, with clang's coverage, which branches the tests of the readers of hostile files take, and ends with
+an error if a side of a condition is not taken and has no reason in the script.
+
+| source | tests | sides of branches | not taken |
+|---|---|---|---|
+| `src/cpu/elf_image.cc` | `tests/cpu/elf_image_test.cc`, `tests/cpu/elf_image_machines_test.cc` | 248 | none |
+| `src/vm/bytecode_verifier.cc` | `tests/vm/bytecode_verifier_test.cc` | 240 | 2: the ends of the two switches over all kinds of operands, \
+and over all letters of a convention |
+
 ## Imports
 
 | import | there | fixtures | tests | remark |

@@ -2,6 +2,11 @@
 // loader reads.
 #include "cpu/elf_image.h"
 
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdint>
 #include <fstream>
 #include <sstream>
@@ -11,6 +16,29 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cpu/elf_test_support.h"
+
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define CAN_REFUSE 1
+// The calls of this program, until the one that is refused; negative: none.
+static int calls_until_refusal = -1;
+static bool IsRefused() {
+  const bool is_refused = calls_until_refusal == 0;
+  calls_until_refusal -= calls_until_refusal >= 0 ? 1 : 0;
+  if (is_refused) errno = ENOMEM;
+  return is_refused;
+}
+extern "C" void* mmap(void* address, size_t bytes, int protection, int flags,
+                      int fd, off_t offset) noexcept {
+  if (IsRefused()) return MAP_FAILED;
+  return reinterpret_cast<void*>(
+      syscall(SYS_mmap, address, bytes, protection, flags, fd, offset));
+}
+extern "C" int mprotect(void* address, size_t bytes, int protection) noexcept {
+  if (IsRefused()) return -1;
+  return static_cast<int>(syscall(SYS_mprotect, address, bytes, protection));
+}
+#endif
 
 namespace takt::cpu {
 namespace {
@@ -232,6 +260,49 @@ TEST(ElfImageTest, RejectsOddSegments) {
                 "no loaded segment");
 }
 
+TEST(ElfImageTest, SegmentsNeedNoAlignment) {
+  using E = TestElf;
+  E elf;
+  for (const E::Segment s : {E::kLoadR, E::kLoadRx, E::kLoadRw}) {
+    elf.Put<uint64_t>(E::ProgramHeader(s, kAlign), s == E::kLoadR ? 0 : 1);
+  }
+  auto image = ElfImage::Load(elf.bytes);
+  ASSERT_TRUE(image.ok()) << image.status();
+  EXPECT_TRUE((*image)->FindFunction(kQuerySymbol).ok());
+}
+
+TEST(ElfImageTest, AnEmptySegmentIsNotThere) {
+  using E = TestElf;
+  auto image = ElfImage::Load(
+      E().Put<uint64_t>(E::ProgramHeader(E::kLoadRx, kFileSize), 0)
+          .Put<uint64_t>(E::ProgramHeader(E::kLoadRx, kMemorySize), 0)
+          .bytes);
+  ASSERT_TRUE(image.ok()) << image.status();
+  EXPECT_EQ((*image)->FindFunction(kQuerySymbol).status().code(),
+            absl::StatusCode::kDataLoss);
+}
+
+TEST(ElfImageTest, ASegmentWithoutPermissionsIsNotRead) {
+  using E = TestElf;
+  auto image = ElfImage::Load(
+      E().Put<uint32_t>(E::ProgramHeader(E::kRelro, kType), 1)
+          .Put<uint32_t>(E::ProgramHeader(E::kRelro, kFlags), 0)
+          .Put<uint64_t>(E::ProgramHeader(E::kRelro, kOffset), 0)
+          .Put<uint64_t>(E::ProgramHeader(E::kRelro, kAddress), 0x4000)
+          .Put<uint64_t>(E::ProgramHeader(E::kRelro, kFileSize), 0)
+          .Put<uint64_t>(E::ProgramHeader(E::kRelro, kMemorySize), 0x1000)
+          .bytes);
+  ASSERT_TRUE(image.ok()) << image.status();
+  const auto* const code = static_cast<const uint8_t*>(
+      (*image)->FindFunction(kQuerySymbol).value_or(nullptr));
+  ASSERT_NE(code, nullptr);
+  const uint8_t* const segment = code - 0x1390 + 0x4000;
+  EXPECT_EQ(ProtectionAt(segment), "---p");
+  EXPECT_TRUE((*image)->ReadableFrom(segment).empty());
+  ExpectDamaged(E().Put<uint32_t>(E::ProgramHeader(E::kLoadR, kFlags), 0),
+                "relocation table");
+}
+
 TEST(ElfImageTest, RejectsRelroOutsideOfWritableSegments) {
   using E = TestElf;
   for (const uint64_t address :
@@ -352,6 +423,26 @@ TEST(ElfImageTest, SymbolsOutsideOfSegmentsAreNotRead) {
   EXPECT_EQ(find(E().Put<uint64_t>(E::kSymbol + 8, ~uint64_t{0})).code(),
             Code::kDataLoss);
 }
+
+#ifdef CAN_REFUSE
+TEST(ElfImageTest, RefusedMappingsAreResourceExhausted) {
+  const TestElf elf;
+  int refusals = 0;
+  for (;; ++refusals) {
+    calls_until_refusal = refusals;
+    const absl::Status status = LoadStatus(elf);
+    const bool was_refused = calls_until_refusal < 0;
+    calls_until_refusal = -1;
+    if (!was_refused) {
+      EXPECT_TRUE(status.ok()) << status;
+      break;
+    }
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  }
+  // The whole; each of three segments twice; and RELRO.
+  EXPECT_EQ(refusals, 8);
+}
+#endif
 
 TEST(ElfImageTest, SurvivesEveryTruncation) {
   const TestElf elf;

@@ -113,6 +113,38 @@ TEST_F(VerifierTest, AcceptsOneOfEverything) {
             "");
 }
 
+TEST_F(VerifierTest, AcceptsListsAndConstantsOfEachWidth) {
+  EXPECT_EQ(VerifyInside([](BodyBuilder& body) {
+              const uint32_t next = body.NewLabel();
+              body.Emit(Op::kConstI64).U64(1).U16(0);
+              body.Emit(Op::kConstF64).F64(1).U16(2);
+              body.Emit(Op::kSwitchI32).U16(0).U16(1).List({2, 5}).U16(3);
+              body.Emit(Op::kSwitchI64).U16(0).U16(2).List({2, 4}).U16(4);
+              body.Emit(Op::kCallVariadicYieldable)
+                  .U32(ImportOrdinal(1))
+                  .List({0xffff, 0, 0xffff})
+                  .List({R(0), 2})
+                  .Target(next)
+                  .List({3});
+              body.Block(next);
+            }),
+            "");
+}
+
+TEST_F(VerifierTest, PairsEndWithinAnOddBank) {
+  BodyBuilder body;
+  body.Block().Emit(Op::kConstI64Zero).U16(4).Emit(Op::kReturn).List({});
+  module_.AddFunction("0v_v", body, 5, 0);
+  EXPECT_THAT(VerifyModule(), HasSubstr("64-bit value register 4 of 5"));
+}
+
+TEST_F(VerifierTest, NamesTheFunctionsOwnExport) {
+  module_.Export("another", 0);
+  BodyBuilder body;
+  body.Block();
+  EXPECT_THAT(Verify(body), StartsWith("function 1 (tested): "));
+}
+
 TEST_F(VerifierTest, MessagesNameFunctionPcInstructionOperandAndValue) {
   EXPECT_EQ(VerifyInside([](BodyBuilder& body) {
               body.Emit(Op::kAddI32).U16(0).U16(6).U16(1);
