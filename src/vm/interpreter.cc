@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/lean_error.h"
 #include "base/status.h"
 #include "base/unaligned.h"
 #include "vm/frame.h"
@@ -73,13 +74,15 @@ T FromBits(uint64_t bits) {
 }
 
 bool FailDivision(RunGuard& guard) {
-  return guard.Fail(absl::InvalidArgumentError("division by zero"));
+  return guard.Fail(LeanError(absl::StatusCode::kInvalidArgument,
+                              [] { return "division by zero"; }));
 }
 
 bool FailStack(RunGuard& guard) {
-  return guard.Fail(absl::ResourceExhaustedError(
-      absl::StrCat("calls are nested too deep: more than ",
-                   Interpreter::kMaxStackBytes, " bytes of frames")));
+  return guard.Fail(LeanError(absl::StatusCode::kResourceExhausted, [] {
+    return absl::StrCat("calls are nested too deep: more than ",
+                        Interpreter::kMaxStackBytes, " bytes of frames");
+  }));
 }
 
 bool FailUnbound(const uint32_t* base, const Unit* pc, RunGuard& guard) {
@@ -230,6 +233,7 @@ void PassResults(uint32_t* from, const Unit* pc, uint32_t* to,
 // distances in their headers.
 bool Interpreter::GrowStack(Invocation& invocation, uint32_t** base,
                             uint64_t frame_bytes) {
+  invocation.base_ = *base;  // Allocate() may throw.
   const auto used = static_cast<uint64_t>(reinterpret_cast<std::byte*>(*base) -
                                           invocation.stack_);
   const auto size =
@@ -246,6 +250,7 @@ bool Interpreter::GrowStack(Invocation& invocation, uint32_t** base,
   invocation.stack_ = stack;
   invocation.stack_end_ = stack + wanted;
   *base = reinterpret_cast<uint32_t*>(stack + used);
+  invocation.base_ = *base;  // No frame is looked for in the old stack.
   return true;
 }
 
@@ -273,6 +278,10 @@ inline uint32_t* Interpreter::PushFrame(Invocation& invocation, uint32_t** base,
 
 Outcome Interpreter::CallNative(Invocation& invocation, const Callee& callee,
                                 const Unit* pc, uint32_t* base) {
+  // Where the invocation resumes if the call parks, and what is unwound if it
+  // throws.
+  invocation.pc_ = pc;
+  invocation.base_ = base;
   constexpr uint32_t kInlineSlots = 48;
   const ImportCall lists(pc);
   Slot inline_slots[kInlineSlots];
@@ -293,9 +302,6 @@ Outcome Interpreter::CallNative(Invocation& invocation, const Callee& callee,
     asm volatile("" : : : "memory");
   }
 
-  // Where the invocation resumes if the call parks.
-  invocation.pc_ = pc;
-  invocation.base_ = base;
   const bool resumed = std::exchange(invocation.resumed_, false);
   NativeCall call(invocation, HeaderOf(base).instance->states[callee.module],
                   slots, results, resumed);
@@ -443,9 +449,11 @@ Outcome Interpreter::Execute(Invocation& invocation) {
 #define VM_STORE(name, Stored) \
   VM_STORE_FORM(name, Get<Stored>(base, pc->c), Stored) \
   VM_STORE_FORM(name##C, last, Stored)
-// Calls a function of object_ops.h; the instruction takes `units` units.
+// Calls a function of object_ops.h, which may throw; the instruction takes
+// `units` units.
 #define VM_OBJECT(name, function, units) \
   VM_OP(name) { \
+    invocation.base_ = base; \
     if (!function(base, pc, guard)) goto failed; \
     VM_NEXT(units) \
   }
@@ -868,7 +876,7 @@ dispatch:
       pc = ImportCall(pc).End();
       VM_DISPATCH();
     }
-    if (callee.function == nullptr) { FailUnbound(base, pc, guard); goto failed; }
+    if (callee.function == nullptr) { invocation.base_ = base; FailUnbound(base, pc, guard); goto failed; }
     uint32_t* caller = base;
     base = PushFrame(invocation, &caller, DistanceOf(*HeaderOf(base).function, *callee.function), *callee.function);
     if (base == nullptr) { base = caller; FailStack(guard); goto failed; }
@@ -903,7 +911,7 @@ dispatch:
     VM_NEXT(UnitsOfList(count))
   }
   VM_OP(kYield) { ++pc; goto poll; }
-  VM_OP(kFail) { FailWith(base, pc, guard); goto failed; }
+  VM_OP(kFail) { invocation.base_ = base; FailWith(base, pc, guard); goto failed; }
   VM_OP(kExit) { invocation.base_ = base; return Outcome::kDone; }
 
 #if !TAKT_VM_THREADED
@@ -911,11 +919,12 @@ dispatch:
 #endif
 
 poll:
+  invocation.base_ = base;
   if (guard.Poll()) VM_DISPATCH();
 
 failed:
-  Describe(pc, base, guard);
   invocation.base_ = base;
+  Describe(pc, base, guard);
   return Outcome::kFailed;
 
 #undef VM_NEXT

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/lean_error.h"
 #include "vm/instance.h"
 #include "vm/scalar_math.h"
 
@@ -23,8 +24,9 @@ bool CheckType(const Object* object, const ObjectType* expected,
 }
 
 bool FailNoGlobal(uint32_t index, RunGuard& guard) {
-  return guard.Fail(
-      absl::OutOfRangeError(absl::StrCat("there is no global ", index)));
+  return guard.Fail(LeanError(absl::StatusCode::kOutOfRange, [&] {
+    return absl::StrCat("there is no global ", index);
+  }));
 }
 
 bool LoadGlobal(uint32_t* base, const Unit* pc, uint32_t global,
@@ -77,20 +79,24 @@ constexpr auto SlotMember() {
 
 bool FailWrongType(const ObjectType& expected, const Object* object,
                    RunGuard& guard) {
-  return guard.Fail(absl::InvalidArgumentError(
-      absl::StrCat("expected ", expected.name, ", got ",
-                   object != nullptr ? object->type()->name : "null")));
+  return guard.Fail(LeanError(absl::StatusCode::kInvalidArgument, [&] {
+    return absl::StrCat("expected ", expected.name, ", got ",
+                        object != nullptr ? object->type()->name : "null");
+  }));
 }
 
 bool FailReadOnly(RunGuard& guard) {
-  return guard.Fail(absl::PermissionDeniedError("the buffer is read-only"));
+  return guard.Fail(LeanError(absl::StatusCode::kPermissionDenied,
+                              [] { return "the buffer is read-only"; }));
 }
 
 bool FailRange(const ByteBuffer& buffer, uint64_t offset, uint64_t length,
                size_t element_bytes, RunGuard& guard) {
-  return guard.Fail(absl::OutOfRangeError(absl::StrCat(
-      length, " elements of ", element_bytes, " bytes from ", offset,
-      " on, in a buffer of ", buffer.byte_length(), " bytes")));
+  return guard.Fail(LeanError(absl::StatusCode::kOutOfRange, [&] {
+    return absl::StrCat(length, " elements of ", element_bytes, " bytes from ",
+                        offset, " on, in a buffer of ", buffer.byte_length(),
+                        " bytes");
+  }));
 }
 
 // ---- Buffers ----
