@@ -25,6 +25,7 @@
 #include "base/object.h"
 #include "base/timer_service.h"
 #include "base/tracer.h"
+#include "exec/core_arbiter.h"
 #include "exec/job.h"
 #include "exec/scope.h"
 #include "exec/worker_set.h"
@@ -58,6 +59,7 @@ struct ExecutorStatistics {
   Counts helping_callers;  // Sums over all of them.
   Counts backup_threads;
   uint32_t awake_count = 0;
+  CoreArbiter::Statistics cores;
 };
 
 class Executor : public Object {
@@ -99,9 +101,15 @@ class Executor : public Object {
     // Workers that search for jobs fire these timers when they are due. Held
     // until Shutdown(). Null: they fire none.
     std::shared_ptr<TimerService> timers;
+    // The file by which executors of several processes share cores
+    // (core_arbiter.h). Empty: this one takes part in nothing.
+    std::string cores_path;
+    // Of its cores, for CoreQuota; at most 1000.
+    uint32_t cores_share_permille = 0;
   };
 
-  // INVALID_ARGUMENT if `placement` has another number of workers;
+  // INVALID_ARGUMENT if `placement` has another number of workers; the errors
+  // of CoreFile::Join();
   // RESOURCE_EXHAUSTED if the options ask for threads and none starts.
   static absl::StatusOr<Ref<Executor>> Create(const Options& options);
   // The processors that this process may use.

@@ -231,6 +231,8 @@ class Job : public JobTraits {
   bool is_closure_ = false;                   // Finish() may take its time.
   std::atomic<uint32_t> tickets_{0};
   std::atomic<uint64_t> claimed_{0};
+  // What the executor asks other processes for: threads below a lane. 0: none.
+  std::atomic<uint32_t> core_claim_{0};
 };
 
 // A Job that calls one function, such as the continuation of an invocation. It

@@ -34,6 +34,7 @@ absl::StatusOr<Ref<Executor>> StealingExecutor::Create(const Options& options) {
                      " workers, and there are ", options.worker_count));
   }
   auto executor = Ref<StealingExecutor>::Adopt(new StealingExecutor(options));
+  TAKT_RETURN_IF_ERROR(executor->JoinCores(options));
   executor->MakeSlots(options);
   executor->SortVictims(options);
   TAKT_RETURN_IF_ERROR(executor->StartWorkers(options));
@@ -315,6 +316,7 @@ ExecutorStatistics StealingExecutor::statistics() const {
     MutexLock lock(&mutex_);
     result.helping_callers = caller_counts_;
   }
+  if (cores_ != nullptr) result.cores = cores_->statistics();
   result.awake_count = active_.load(std::memory_order_relaxed);
   return result;
 }

@@ -35,7 +35,9 @@
 //       that parks has subtracted itself.
 //   (6) If a job waits and fewer than concurrency_ threads are active, then a
 //       thread has been woken for it or is searching, or the job was left to a
-//       helping caller that has not come to it yet.
+//       helping caller that has not come to it yet. Where processes share
+//       cores, that thread may wait for a core first
+//       (stealing_executor_cores.cc).
 //   (7) If a job waits that is more urgent than what runs on each worker that
 //       may run it, and none of those workers stops soon, then a backup thread
 //       has been woken for it (stealing_executor_backup.cc). Backup threads are
@@ -57,6 +59,7 @@
 #include "absl/base/thread_annotations.h"
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "exec/core_arbiter.h"
 #include "exec/executor.h"
 #include "exec/idle_list.h"
 #include "exec/lane_counters.h"
@@ -230,6 +233,35 @@ class StealingExecutor final : public Executor {
   void Park(ThreadState& state, bool is_surplus, int64_t deadline_ns);
   // Whether more threads are active than may be, and this worker has to sleep.
   bool IsSurplus(ThreadState& state);
+
+  // ---- stealing_executor_cores.cc: cores that processes share.
+  absl::Status JoinCores(const Options& options);
+  // Whether a thread that runs a job of `lane` must give its core to another
+  // process.
+  bool MustYield(uint32_t lane) const {
+    return cores_ != nullptr && MustYieldCore(lane);
+  }
+  // The same for a thread that is about to look for a job.
+  bool MustYield(const ThreadState& state) const {
+    return cores_ != nullptr && MustYieldCore(LaneFor(state));
+  }
+  bool MustYieldCore(uint32_t lane) const;
+  // The most urgent lane in which there may be a job for this thread.
+  uint32_t LaneFor(const ThreadState& state) const;
+  // Sleeps until this thread may have a core again, something is raised, or
+  // `deadline_ns` has passed. The thread is active before and after.
+  void YieldCore(ThreadState& state, int64_t deadline_ns);
+  // The claims of a job that is submitted, was raised, and is done.
+  void ClaimCores(Job& job) {
+    if (cores_ != nullptr) ClaimCoresFor(job);
+  }
+  void ClaimCoresFor(Job& job);
+  void MoveClaim(Job& job);
+  void DropClaim(Job& job) {
+    const uint32_t claim =
+        job.core_claim_.exchange(0, std::memory_order_relaxed);
+    if (claim != 0) cores_->Remove(claim >> 16, claim & UINT16_MAX);
+  }
   // Whether a thread that works beside its purpose returns to that now.
   static bool MustLeave(const ThreadState& state) {
     return state.is_notified() ||
@@ -325,6 +357,7 @@ class StealingExecutor final : public Executor {
   // workers exist as may be active.
   const int64_t caller_spin_max_ns_;
   const bool is_placed_;                  // By its options.
+  std::unique_ptr<CoreArbiter> cores_;    // Fixed once created. May be null.
   std::shared_ptr<TimerService> timers_;  // Fired by workers. May be null.
   const bool watches_jobs_;               // Threads write SharedState::running.
   const CallerMemory caller_memory_;

@@ -57,6 +57,10 @@ bool StealingExecutor::RunHelpingCaller(HelpingCaller::Impl& caller,
   while (true) {
     notified = state.is_notified();
     if (notified || HasPassed(deadline_ns)) break;
+    if (MustYield(state)) {
+      YieldCore(state, deadline_ns);
+      continue;
+    }
     FoundJob found = Find(state, /*clear=*/false);
     if (found.job != nullptr || Search(state, &found)) {
       if (found.job != nullptr) RunJob(state, found);
@@ -67,7 +71,8 @@ bool StealingExecutor::RunHelpingCaller(HelpingCaller::Impl& caller,
   SpillNext(state);
   state.is_working = false;
   cpu_load_.Leave(&state.seen_on);
-  active_.fetch_sub(1, std::memory_order_seq_cst);
+  const uint32_t active = active_.fetch_sub(1, std::memory_order_seq_cst);
+  if (cores_ != nullptr && active == 1) cores_->BecomeIdle();
   // This thread leaves, so other threads must run the jobs that are left. A
   // surplus worker may become active again for them.
   if (idle_.HasIdle() && HasWork(state, LaneMask::All())) {

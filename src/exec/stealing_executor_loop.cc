@@ -38,6 +38,11 @@ void StealingExecutor::RunWorkerThread(void* argument) {
 
 void StealingExecutor::RunWorker(ThreadState& state) {
   while (true) {
+    if (MustYield(state)) {
+      TrimIfAsked(*state.slot());
+      YieldCore(state, kInfiniteFuture);
+      continue;
+    }
     const bool is_surplus = IsSurplus(state);
     if (is_surplus) {
       SpillNext(state);
@@ -97,7 +102,7 @@ bool StealingExecutor::Search(ThreadState& state, FoundJob* found) {
     if ((raised & SharedState::kWork) != 0) sleeper.Take(SharedState::kWork);
     may_be = found->job != nullptr || raised != 0;
     if (may_be || stopping_.load(std::memory_order_relaxed)) break;
-    if (IsSurplus(state)) {
+    if (IsSurplus(state) || MustYield(state)) {
       may_be = true;  // The caller sees to that.
       break;
     }
@@ -165,6 +170,7 @@ void StealingExecutor::Park(ThreadState& state, bool is_surplus,
     }
   }
   if (!stays) {
+    if (cores_ != nullptr && active == 1) cores_->BecomeIdle();
     state.counters->parks.Add(1);
     RecordHere(EventKind::kWorkerPark, 0);
     shared.sleeper.Sleep(deadline_ns);

@@ -95,6 +95,7 @@ inline void StealingExecutor::FinishJob(ThreadState& state, Job& job) {
   TAKT_DCHECK(!state.is_finishing);
   Scope* const scope = job.scope;
   state.counters->jobs.Add(1);
+  if (cores_ != nullptr) DropClaim(job);
   state.is_finishing = !job.is_closure_;
   job.Finish(*state.worker);  // It may be gone now.
   state.is_finishing = false;
@@ -112,7 +113,8 @@ void StealingExecutor::RunChain(ThreadState& state) {
     const LaneMask others = slot.deque_lanes.Read(std::memory_order_relaxed) |
                             HintedLanes(state, std::memory_order_seq_cst);
     if (mail.HasAtLeast(lane) || others.HasAbove(lane) || !job->is_single() ||
-        job->local_bytes > worker.local_bytes || IsSurplus(state)) {
+        job->local_bytes > worker.local_bytes || IsSurplus(state) ||
+        MustYield(lane)) {
       return;
     }
     state.next = nullptr;
@@ -200,6 +202,7 @@ bool StealingExecutor::RunShared(ThreadState& state, FoundJob found) {
       if (range_ns > kRangeMaxNs) range_max = std::max(range_max / 4, 1u);
     }
     if (state.is_helping_caller() ? MustLeave(state) : IsSurplus(state)) break;
+    if (MustYield(job.lane_now())) break;
     if (__builtin_expect(IsOvertaken(job), 0)) break;
     if (__builtin_expect(HoldsUpRaised(state, job), 0)) break;
   }

@@ -59,6 +59,7 @@ void StealingExecutor::Submit(Job* job) {
   }
   const bool stopping = stopping_.load(std::memory_order_seq_cst);
   if (job->allowed != nullptr && !stopping) {
+    ClaimCores(*job);
     PostLimited(job);
     return;
   }
@@ -71,6 +72,7 @@ void StealingExecutor::Submit(Job* job) {
     state->next = job;
     return;
   }
+  ClaimCores(*job);
   uint32_t threads = 0;
   if (!is_caller || !IsSmall(*job)) threads = ThreadsToWake(*job);
   const uint32_t lane = shared_mailbox_.Post(job);  // It may be gone now.
@@ -81,6 +83,7 @@ void StealingExecutor::Submit(Job* job) {
 }
 
 void StealingExecutor::SubmitWorking(ThreadState& state, Job* job) {
+  ClaimCores(*job);
   if (job->allowed != nullptr &&
       (!job->is_single() || !Mailbox::MayRun(*job, MailboxIndex(state)))) {
     PostLimited(job);
@@ -168,6 +171,7 @@ void StealingExecutor::PostLimited(Job* job) {
 
 void StealingExecutor::Raise(Job* job, int32_t lane) {
   job->SetRaised(lane);
+  if (cores_ != nullptr) MoveClaim(*job);
   JobTraits now;
   // A thread that posts it from here on sees the lane.
   if (!Mailbox::Relist(job, &now)) return;

@@ -1,0 +1,111 @@
+// How threads of the work-stealing executor share cores with other processes.
+//
+// A thread looks at its limit where it looks for jobs, and between two ranges
+// of tiles. If more threads are active than may be, and its job is not above
+// the lanes that lack cores, it leaves the rest of its job to others and
+// sleeps as an idle one. It asks again by itself after some time. Threads are
+// woken for a job whatever the limit is: then one of them waits for a core.
+#include <sched.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "exec/stealing_executor.h"
+
+namespace takt::exec {
+namespace {
+
+// A thread without a job to go on with is woken for the next one.
+constexpr int64_t kIdleYieldNs = 5'000'000;
+
+uint32_t PackClaim(uint32_t lane, uint32_t count) {
+  TAKT_DCHECK(count > 0 && count <= UINT16_MAX);
+  return lane << 16 | count;
+}
+
+}  // namespace
+
+absl::Status StealingExecutor::JoinCores(const Options& options) {
+  if (options.cores_path.empty()) return absl::OkStatus();
+  CpuSet cpus;
+  for (const CpuSet& place : options.placement) cpus = cpus | place;
+  if (cpus.empty()) cpus = topology::AllowedCpus();
+  TAKT_ASSIGN_OR_RETURN(cores_,
+                        CoreArbiter::Join(options.cores_path, cpus,
+                                          options.cores_share_permille));
+  return absl::OkStatus();
+}
+
+bool StealingExecutor::MustYieldCore(uint32_t lane) const {
+  const uint32_t active = active_.load(std::memory_order_relaxed);
+  cores_->Poll(active);
+  return active > cores_->limit() && lane <= cores_->lane() &&
+         !stopping_.load(std::memory_order_relaxed);
+}
+
+uint32_t StealingExecutor::LaneFor(const ThreadState& state) const {
+  LaneMask lanes =
+      HintedLanes(state, std::memory_order_relaxed) | MailLanes(state);
+  if (const WorkerSlot* const slot = state.slot()) {
+    lanes = lanes | slot->deque_lanes.Read(std::memory_order_relaxed);
+  }
+  lanes = lanes & LaneMask::All();
+  const uint32_t lane = lanes.empty() ? 0 : lanes.Highest();
+  return state.next != nullptr ? std::max(lane, state.next->lane_now()) : lane;
+}
+
+void StealingExecutor::YieldCore(ThreadState& state, int64_t deadline_ns) {
+  SpillNext(state);
+  SharedState& shared = state.shared;
+  BecomeRealTime(state);
+  const int64_t start_ns = NowNs();
+  RecordHere(EventKind::kWorkerPark, 0);
+  const uint32_t active = active_.fetch_sub(1, std::memory_order_seq_cst);
+  TAKT_CHECK(active > 0);
+  shared.last_cpu = sched_getcpu();
+  shared.idle_lane_min = state.lane_min;
+  idle_.Announce(shared);
+  int64_t now_ns = start_ns;
+  while (shared.sleeper.raised() == 0 && now_ns < deadline_ns &&
+         !stopping_.load(std::memory_order_seq_cst)) {
+    const uint32_t others = active_.load(std::memory_order_seq_cst);
+    cores_->Poll(others);
+    if (others < std::min(concurrency_, cores_->limit())) break;
+    const int64_t sleep_ns =
+        HasWork(state, state.lanes()) ? CoreArbiter::kYieldNs : kIdleYieldNs;
+    shared.sleeper.Sleep(std::min(deadline_ns, now_ns + sleep_ns));
+    now_ns = NowNs();
+  }
+  if (idle_.Withdraw(shared)) active_.fetch_add(1, std::memory_order_seq_cst);
+  shared.sleeper.Take(SharedState::kWork);
+  state.counters->parks.Add(1);
+  cores_->CountYield(now_ns - start_ns);
+  RecordHere(EventKind::kWorkerWake, 0);
+}
+
+void StealingExecutor::ClaimCoresFor(Job& job) {
+  uint32_t count = std::min<uint32_t>(HelpersWorth(job) + 1, concurrency_);
+  count = std::min<uint32_t>(count, UINT16_MAX);
+  const uint32_t lane = job.lane_now();
+  job.core_claim_.store(PackClaim(lane, count), std::memory_order_relaxed);
+  cores_->Add(lane, count, job.deadline_ns);
+}
+
+void StealingExecutor::MoveClaim(Job& job) {
+  uint32_t claim = job.core_claim_.load(std::memory_order_relaxed);
+  const uint32_t lane = job.lane_now();
+  const uint32_t count = claim & UINT16_MAX;
+  if (claim == 0 || claim >> 16 == lane) return;
+  // The counts of both lanes are right before the job can drop its claim.
+  cores_->Add(lane, count, job.deadline_ns);
+  const uint32_t old_lane =
+      job.core_claim_.compare_exchange_strong(claim, PackClaim(lane, count),
+                                              std::memory_order_relaxed)
+          ? claim >> 16
+          : lane;  // It is done, or was moved meanwhile.
+  cores_->Remove(old_lane, count);
+}
+
+}  // namespace takt::exec

@@ -1,0 +1,371 @@
+// Cores among processes: who gets them, and what happens when a process dies,
+// hangs, or damages the file. Arbiters and executors of one process stand for
+// processes where none has to die.
+#include "exec/core_arbiter.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "exec/executor.h"
+
+namespace takt::exec {
+namespace {
+
+constexpr int64_t kLimitNs = 20'000'000'000;
+constexpr uint32_t kUrgentLane = 7;
+
+bool WaitFor(const std::function<bool()>& condition) {
+  const int64_t limit_ns = NowNs() + kLimitNs;
+  while (!condition()) {
+    if (NowNs() > limit_ns) return false;
+    usleep(100);
+  }
+  return true;
+}
+
+class CoreArbiterTest : public ::testing::Test {
+ protected:
+  CoreArbiterTest()
+      : path_(::testing::TempDir() + "/takt_cores_" +
+              std::to_string(getpid())) {
+    unlink(path_.c_str());
+  }
+  ~CoreArbiterTest() override { unlink(path_.c_str()); }
+
+  std::unique_ptr<CoreArbiter> Join(uint64_t cpus = 3, uint32_t share = 0) {
+    auto arbiter = CoreArbiter::Join(path_, CpuSet::FromMask(cpus), share);
+    EXPECT_TRUE(arbiter.ok()) << arbiter.status();
+    return arbiter.ok() ? *std::move(arbiter) : nullptr;
+  }
+  Ref<Executor> MakeExecutor(uint32_t worker_count) {
+    Executor::Options options;
+    options.worker_count = worker_count;
+    options.cores_path = path_;
+    auto executor = Executor::Create(options);
+    EXPECT_TRUE(executor.ok()) << executor.status();
+    return *executor;
+  }
+  // Waits until `a` may run so many threads, while all keep their claims.
+  static bool WaitForLimit(uint32_t limit, CoreArbiter& a,
+                           const std::vector<CoreArbiter*>& others = {}) {
+    return WaitFor([&] {
+      for (CoreArbiter* const other : others) other->Poll(1);
+      a.Poll(1);
+      return a.limit() == limit;
+    });
+  }
+
+  const std::string path_;
+};
+
+TEST_F(CoreArbiterTest, UrgentClaimsTakeCoresAndGiveThemBack) {
+  const auto vision = Join();
+  const auto policy = Join();
+  vision->Add(1, 2, kInfiniteFuture);
+  EXPECT_TRUE(WaitForLimit(CoreGrant::kNoLimit, *vision, {policy.get()}));
+  policy->Add(kUrgentLane, 1, kInfiniteFuture);
+  EXPECT_TRUE(WaitForLimit(1, *vision, {policy.get()}));
+  EXPECT_EQ(vision->lane(), 1u);
+  EXPECT_EQ(policy->limit(), CoreGrant::kNoLimit);
+  EXPECT_EQ(vision->statistics().peer_count, 1u);
+  policy->Add(kUrgentLane, 1, kInfiniteFuture);
+  EXPECT_TRUE(WaitForLimit(0, *vision, {policy.get()}));
+  policy->Remove(kUrgentLane, 2);
+  policy->BecomeIdle();
+  EXPECT_TRUE(WaitForLimit(CoreGrant::kNoLimit, *vision));
+  vision->Remove(1, 2);
+}
+
+TEST_F(CoreArbiterTest, OtherCoresAreNoMatter) {
+  const auto a = Join(/*cpus=*/3);
+  const auto b = Join(/*cpus=*/12);
+  const auto c = Join(/*cpus=*/6);
+  a->Add(1, 2, kInfiniteFuture);
+  b->Add(kUrgentLane, 2, kInfiniteFuture);
+  c->Add(kUrgentLane, 2, kInfiniteFuture);
+  // `c` finds one of its two cores outside of those of `a`.
+  EXPECT_TRUE(WaitForLimit(1, *a, {b.get(), c.get()}));
+}
+
+TEST_F(CoreArbiterTest, AShareGoesBeforeBestEffort) {
+  const auto shared = Join(/*cpus=*/3, /*share=*/500);
+  const auto other = Join();
+  shared->Add(0, 2, kInfiniteFuture);
+  other->Add(1, 2, kInfiniteFuture);
+  EXPECT_TRUE(WaitForLimit(0, *other, {shared.get()}));
+  // Two threads use up a share of one core.
+  EXPECT_TRUE(WaitFor([&] {
+    shared->Poll(2);
+    other->Poll(1);
+    return other->limit() == CoreGrant::kNoLimit;
+  }));
+  shared->Remove(0, 2);
+}
+
+TEST_F(CoreArbiterTest, AProcessThatDiesOrHangsLosesItsCores) {
+  for (const bool dies : {true, false}) {
+    const auto arbiter = Join();
+    arbiter->Add(1, 2, kInfiniteFuture);
+    const pid_t child = fork();
+    if (child == 0) {
+      auto own = CoreArbiter::Join(path_, CpuSet::FromMask(3), 0);
+      if (!own.ok()) _exit(1);
+      (*own)->Add(kUrgentLane, 2, kInfiniteFuture);
+      while (true) {
+        (*own)->Poll(1);
+        usleep(500);
+      }
+    }
+    EXPECT_TRUE(WaitForLimit(0, *arbiter));
+    const uint64_t before = arbiter->statistics().taken_back_count;
+    kill(child, dies ? SIGKILL : SIGSTOP);
+    EXPECT_TRUE(WaitForLimit(CoreGrant::kNoLimit, *arbiter));
+    EXPECT_GE(arbiter->statistics().taken_back_count, before + 1);
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+}
+
+TEST_F(CoreArbiterTest, NobodyIsKeptFromAllCoresForever) {
+  const auto greedy = Join();
+  const auto arbiter = Join();
+  greedy->Add(kUrgentLane, 100, kInfiniteFuture);
+  arbiter->Add(1, 2, kInfiniteFuture);
+  EXPECT_TRUE(WaitForLimit(0, *arbiter, {greedy.get()}));
+  EXPECT_TRUE(WaitForLimit(1, *arbiter, {greedy.get()}));
+  EXPECT_TRUE(WaitForLimit(0, *arbiter, {greedy.get()}));
+}
+
+// Counts the tiles that run now.
+class CountingJob : public Job {
+ public:
+  CountingJob(Executor& executor, uint32_t tiles, uint8_t job_lane,
+              std::function<void()> tile)
+      : executor_(executor), tile_(std::move(tile)) {
+    lane = job_lane;
+    tile_count = tiles;
+    expected_tile_ns = 100'000;
+  }
+  uint32_t RunTiles(uint32_t begin, uint32_t end, Worker&) override {
+    for (uint32_t i = begin; i < end; ++i) {
+      running.fetch_add(1);
+      tile_();
+      running.fetch_sub(1);
+      tiles_done.fetch_add(1);
+    }
+    return end;
+  }
+  void Finish(Worker&) override { is_done.store(true); }
+  void Start() {
+    is_done = false;
+    executor_.Submit(this);
+  }
+  bool Wait() {
+    return WaitFor([&] { return is_done.load(); });
+  }
+
+  std::atomic<int> running{0};
+  std::atomic<uint64_t> tiles_done{0};
+  std::atomic<bool> is_done{false};
+
+ private:
+  Executor& executor_;
+  const std::function<void()> tile_;
+};
+
+void Spin(int64_t ns) {
+  const int64_t end_ns = NowNs() + ns;
+  while (NowNs() < end_ns) {
+  }
+}
+
+TEST_F(CoreArbiterTest, AnExecutorGivesItsCoresToUrgentWorkOfAnother) {
+  const uint32_t count = Executor::AvailableConcurrency();
+  const Ref<Executor> vision = MakeExecutor(count);
+  const Ref<Executor> policy = MakeExecutor(count);
+  std::atomic<bool> ends{false};
+  CountingJob frames(*vision, 1'000'000, 1, [&] {
+    if (!ends) Spin(100'000);
+  });
+  frames.Start();
+  ASSERT_TRUE(WaitFor([&] { return frames.tiles_done > 10; }));
+  std::atomic<bool> had_all{false};
+  CountingJob control(*policy, 64, kUrgentLane, [&] {
+    const int64_t end_ns = NowNs() + 1'000'000;
+    while (NowNs() < end_ns && !had_all) {
+      if (frames.running == 0) had_all = true;
+    }
+  });
+  EXPECT_TRUE(WaitFor([&] {
+    control.Start();
+    EXPECT_TRUE(control.Wait());
+    return had_all && vision->statistics().cores.yield_count > 0;
+  }));
+  EXPECT_EQ(vision->statistics().cores.peer_count, 1u);
+  // Vision goes on when policy is idle.
+  const uint64_t before = frames.tiles_done;
+  EXPECT_TRUE(WaitFor([&] { return frames.tiles_done > before + 10; }));
+  ends = true;
+  EXPECT_TRUE(frames.Wait());
+  vision->Shutdown();
+  policy->Shutdown();
+}
+
+TEST_F(CoreArbiterTest, ACallerThatHelpsGivesItsCoreAway) {
+  const Ref<Executor> vision = MakeExecutor(0);
+  const Ref<Executor> policy = MakeExecutor(1);
+  std::atomic<bool> ends{false};
+  std::atomic<bool> yielded{false};
+  std::thread caller([&] {
+    CountingJob frames(*vision, 1'000'000, 1, [&] {
+      if (!ends) Spin(100'000);
+      yielded = yielded || vision->statistics().cores.yield_count > 0;
+    });
+    Executor::HelpingCaller wait(*vision);
+    frames.Start();
+    while (!frames.is_done) wait.WaitUntilNotified(NowNs() + 1'000'000);
+  });
+  CountingJob control(*policy, 64, kUrgentLane, [] { Spin(200'000); });
+  EXPECT_TRUE(WaitFor([&] {
+    control.Start();
+    EXPECT_TRUE(control.Wait());
+    // One worker leaves room if there are more cores.
+    return yielded || Executor::AvailableConcurrency() > 1;
+  }));
+  ends = true;
+  caller.join();
+  policy->Shutdown();
+}
+
+// Runs jobs of random lanes, one after the other, for ever or until `ends`.
+void RunJobs(const std::string& path, uint32_t seed,
+             const std::atomic<bool>* ends, std::atomic<uint64_t>* job_count) {
+  Executor::Options options;
+  options.worker_count = 2;
+  options.cores_path = path;
+  options.cores_share_permille = seed % 2 == 0 ? 0 : 300;
+  auto executor = Executor::Create(options);
+  if (!executor.ok()) return;
+  std::mt19937 random(seed);
+  while (ends == nullptr || !ends->load()) {
+    CountingJob job(**executor, 1 + random() % 30,
+                    static_cast<uint8_t>(random() % kLaneCount),
+                    [] { Spin(20'000); });
+    job.can_be_raised = random() % 4 == 0;
+    if (random() % 3 == 0) job.deadline_ns = NowNs() + random() % 1'000'000;
+    job.Start();
+    if (job.can_be_raised) (*executor)->Raise(&job, kUrgentLane);
+    if (!job.Wait()) return;
+    job_count->fetch_add(1);
+  }
+  (*executor)->Shutdown();
+}
+
+// A peer that writes anything into the file, or cuts it off, delays the others
+// and does no more.
+TEST_F(CoreArbiterTest, ADamagedFileDelaysAndNoMore) {
+  std::atomic<bool> ends{false};
+  std::atomic<uint64_t> job_counts[2] = {};
+  std::vector<std::thread> threads;
+  for (uint32_t i = 0; i < 2; ++i) {
+    threads.emplace_back([&, i] { RunJobs(path_, i, &ends, &job_counts[i]); });
+  }
+  EXPECT_TRUE(WaitFor([&] { return job_counts[0] > 0 && job_counts[1] > 0; }));
+  const int fd = open(path_.c_str(), O_RDWR);
+  ASSERT_GE(fd, 0);
+  std::mt19937_64 random(11);
+  for (int i = 0; i < 2000; ++i) {
+    uint64_t word = random() % 2 == 0 ? random() : ~uint64_t{0};
+    if (random() % 3 == 0) word = static_cast<uint64_t>(NowNs());
+    const auto at =
+        static_cast<off_t>(random() % ((64 + sizeof(CoreFile::Slots)) / 8) * 8);
+    if (random() % 50 == 0) {
+      ASSERT_EQ(ftruncate(fd, at), 0);
+    } else {
+      ASSERT_EQ(pwrite(fd, &word, sizeof(word), at), 8);
+    }
+    if (i % 10 == 0) usleep(500);
+  }
+  close(fd);
+  for (std::atomic<uint64_t>& job_count : job_counts) {
+    const uint64_t before = job_count;
+    EXPECT_TRUE(WaitFor([&] { return job_count > before + 3; }));
+  }
+  ends = true;
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Processes that are killed or stopped at any time. TAKT_STRESS_SECONDS: how
+// long.
+TEST_F(CoreArbiterTest, ProcessesAreKilledAtRandom) {
+  const char* const given = std::getenv("TAKT_STRESS_SECONDS");
+  const int64_t end_ns =
+      NowNs() + (given != nullptr ? std::atoll(given) : 1) * 1'000'000'000;
+  constexpr int kProcessCount = 4;
+  auto* const job_counts = static_cast<std::atomic<uint64_t>*>(
+      mmap(nullptr, sizeof(std::atomic<uint64_t>) * kProcessCount,
+           PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(job_counts, MAP_FAILED);
+  std::mt19937 random(5);
+  std::vector<pid_t> children(kProcessCount, 0);
+  const auto start = [&](int i) {
+    const auto seed = static_cast<uint32_t>(random());
+    children[i] = fork();
+    if (children[i] == 0) {
+      RunJobs(path_, seed, nullptr, &job_counts[i]);
+      _exit(1);
+    }
+  };
+  const auto end = [&](int i) {
+    kill(children[i], SIGKILL);
+    int status = 0;
+    EXPECT_EQ(waitpid(children[i], &status, 0), children[i]);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        << "it ended by itself";
+  };
+  for (int i = 0; i < kProcessCount; ++i) start(i);
+  uint64_t kill_count = 0;
+  while (NowNs() < end_ns) {
+    usleep(random() % 20'000);
+    const int victim = static_cast<int>(random() % kProcessCount);
+    if (random() % 4 == 0) {
+      kill(children[victim], SIGSTOP);
+      usleep(random() % 80'000);
+      kill(children[victim], SIGCONT);
+      continue;
+    }
+    end(victim);
+    start(victim);
+    ++kill_count;
+  }
+  // Those that are left go on.
+  for (int i = 0; i < kProcessCount; ++i) {
+    const uint64_t before = job_counts[i];
+    EXPECT_TRUE(WaitFor([&] { return job_counts[i] > before + 3; })) << i;
+  }
+  uint64_t sum = 0;
+  for (int i = 0; i < kProcessCount; ++i) {
+    sum += job_counts[i];
+    end(i);
+  }
+  std::printf("%llu kills, %llu jobs\n",
+              static_cast<unsigned long long>(kill_count),
+              static_cast<unsigned long long>(sum));
+  munmap(job_counts, sizeof(std::atomic<uint64_t>) * kProcessCount);
+}
+
+}  // namespace
+}  // namespace takt::exec
