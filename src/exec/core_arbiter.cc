@@ -45,7 +45,10 @@ void CoreArbiter::Add(uint32_t lane, uint32_t count, int64_t deadline_ns) {
        earliest.load(std::memory_order_relaxed) < NowNs())) {
     earliest.store(deadline_ns, std::memory_order_relaxed);
   }
-  if (peer_count_.load(std::memory_order_relaxed) == 0) return;
+  if (peer_count_.load(std::memory_order_relaxed) == 0) {
+    Poll(/*running=*/0);  // There may be some by now.
+    return;
+  }
   if (before + count > told_counts_[lane].load(std::memory_order_relaxed)) {
     Look(/*running=*/0);
   }
@@ -113,7 +116,8 @@ void CoreArbiter::Publish(bool is_idle, int64_t now_ns) {
                    : kInfiniteFuture;
     is_asking = is_asking || needed > 0;
   }
-  if (!is_asking) running_ = 0;
+  // A caller that runs small work by itself does not say so.
+  running_ = is_asking ? std::max(running_, 1u) : 0;
   slot.standing = static_cast<uint32_t>(quota_.Update(running_, now_ns));
   const bool is_same = slot.counts == own_.counts &&
                        slot.deadlines_ns == own_.deadlines_ns &&

@@ -256,6 +256,13 @@ class StealingExecutor final : public Executor {
     if (cores_ != nullptr) ClaimCoresFor(job);
   }
   void ClaimCoresFor(Job& job);
+  // The claim of a caller's thread, from its call to the end, but for sleeps.
+  void ClaimCore(const ThreadState& state) {
+    if (state.core_lane > 0) cores_->Add(state.core_lane, 1, kInfiniteFuture);
+  }
+  void DropCore(const ThreadState& state) {
+    if (state.core_lane > 0) cores_->Remove(state.core_lane, 1);
+  }
   void MoveClaim(Job& job);
   void DropClaim(Job& job) {
     const uint32_t claim =

@@ -154,12 +154,22 @@ Executor::HelpingCaller::HelpingCaller(Executor& executor, uint8_t lane) {
   state.shared.is_helping_caller = true;
   state.shared.goes_to_back = true;
   if (outer != nullptr) state.real_time = outer->real_time;
+  if (stealing->cores_ != nullptr && outer == nullptr) {
+    state.core_lane = lane;
+    stealing->ClaimCore(state);
+  }
 }
 
 Executor::HelpingCaller::~HelpingCaller() {
   StealingExecutor* const executor = impl()->scope.state.executor;
   executor->SpillNext(impl()->scope.state);
   if (impl()->has_worked) executor->AddCallerCounts(impl()->scope.counters);
+  if (impl()->scope.state.core_lane > 0) {
+    executor->DropCore(impl()->scope.state);
+    if (executor->active_.load(std::memory_order_relaxed) == 0) {
+      executor->cores_->BecomeIdle();
+    }
+  }
   impl()->~Impl();
   executor->Flush();
 }

@@ -89,6 +89,12 @@ void StealingExecutor::ClaimCoresFor(Job& job) {
   uint32_t count = std::min<uint32_t>(HelpersWorth(job) + 1, concurrency_);
   count = std::min<uint32_t>(count, UINT16_MAX);
   const uint32_t lane = job.lane_now();
+  // A caller that helps has its core already.
+  const ThreadState* const state = innermost_;
+  if (state != nullptr && state->executor == this && state->core_lane == lane &&
+      --count == 0) {
+    return;
+  }
   job.core_claim_.store(PackClaim(lane, count), std::memory_order_relaxed);
   cores_->Add(lane, count, job.deadline_ns);
 }

@@ -170,11 +170,13 @@ void StealingExecutor::Park(ThreadState& state, bool is_surplus,
     }
   }
   if (!stays) {
+    DropCore(state);
     if (cores_ != nullptr && active == 1) cores_->BecomeIdle();
     state.counters->parks.Add(1);
     RecordHere(EventKind::kWorkerPark, 0);
     shared.sleeper.Sleep(deadline_ns);
     RecordHere(EventKind::kWorkerWake, 0);
+    ClaimCore(state);
   }
   // No thread has counted it if it was notified, or is late, or stays.
   if (idle_.Withdraw(shared)) active_.fetch_add(1, std::memory_order_seq_cst);

@@ -162,6 +162,9 @@ struct ThreadState {
 
   bool is_working = false;    // It runs jobs, or looks for some.
   bool is_finishing = false;  // It is in the Finish() of a job.
+  // A synchronous call asks other processes for a core while it does not
+  // sleep, in its lane; 0: it does not.
+  uint8_t core_lane = 0;
   // Jobs of lower lanes are not for this thread now: it has interrupted a job,
   // or its caller waits for something more urgent.
   uint32_t lane_min = 0;
