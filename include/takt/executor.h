@@ -95,6 +95,11 @@ typedef struct takt_executor_statistics_t {
   takt_executor_counts_t helping_callers;
   // Sums over the backup threads (worker_backup_threads).
   takt_executor_counts_t backup_threads;
+  // Cores shared with other processes (cores_path of takt_instance_options_t).
+  uint64_t yield_count;       // Times that a thread gave its core away.
+  int64_t yield_ns;           // For how long, of all threads together.
+  uint64_t taken_back_count;  // Claims of processes that died or hung.
+  uint32_t peer_count;        // Other executors that share the file now.
 } takt_executor_statistics_t;
 
 // Reads the statistics of an executor; zeros for NULL.

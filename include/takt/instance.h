@@ -116,6 +116,17 @@ typedef struct takt_instance_options_t {
   // poller. With a worker_count of 0 it then has no thread at all. Default:
   // false.
   bool host_loop;
+
+  // The file by which processes share cores (docs/executor.md, "Several
+  // processes"): each names the same one. It is made if it is not there; its
+  // permissions say who takes part. Borrowed. NULL: this instance takes no
+  // account of other processes.
+  const char* cores_path;
+  // The share of its cores, in thousandths, for which the work of this instance
+  // goes before the best-effort work of other processes. Beyond it, its work
+  // counts as best effort there. 1 to 1000; needs cores_path. Default: 0, no
+  // share: priorities and deadlines alone decide.
+  int32_t cores_share_permille;
 } takt_instance_options_t;
 
 static inline void takt_instance_options_init(
@@ -136,7 +147,9 @@ static inline void takt_instance_options_init(
 //                     the allocator has only one of its functions; worker_cpus
 //                     is not a list of CPUs, or none of them is in the
 //                     topology; a time to spin is negative; a priority is above
-//                     99; the scheduler's policy does not exist.
+//                     99; the scheduler's policy does not exist;
+//                     cores_share_permille is above 1000 or has no cores_path.
+// The errors of cores_path come from the first device with workers.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_instance_create(
     const takt_instance_options_t* options, takt_instance_t** out_instance);
 

@@ -55,7 +55,7 @@ std::unique_ptr<Instance> CreateInstance(
     int32_t workers, const std::optional<std::string>& worker_cpus,
     int32_t worker_fifo_priority, int32_t timer_fifo_priority, double spin,
     double timer_spin, const std::optional<std::string>& policy, double window,
-    double aging) {
+    double aging, const std::string& cores_path, int32_t cores_share_permille) {
   takt_instance_options_t options;
   takt_instance_options_init(&options);
   options.worker_count = workers;
@@ -64,6 +64,8 @@ std::unique_ptr<Instance> CreateInstance(
   options.timer_fifo_priority = timer_fifo_priority;
   options.worker_spin_ns = ToNs(nb::float_(spin), "spin");
   options.timer_spin_ns = ToNs(nb::float_(timer_spin), "timer_spin");
+  if (!cores_path.empty()) options.cores_path = cores_path.c_str();
+  options.cores_share_permille = cores_share_permille;
   takt_scheduler_options_t scheduler;
   takt_scheduler_options_init(&scheduler);
   if (policy) {
@@ -484,7 +486,8 @@ void BindInstance(nb::module_& module) {
            nb::arg("worker_cpus").none(), nb::arg("worker_fifo_priority"),
            nb::arg("timer_fifo_priority"), nb::arg("spin"),
            nb::arg("timer_spin"), nb::arg("policy").none(), nb::arg("window"),
-           nb::arg("aging"))
+           nb::arg("aging"), nb::arg("cores_path"),
+           nb::arg("cores_share_permille"))
       .def("device", &CreateDevice, nb::arg("name"),
            nb::arg("memory_budget") = 0, nb::arg("learn_costs") = true)
       .def("npu", &CreateNpu, nb::arg("driver"), nb::kw_only(),

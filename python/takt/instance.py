@@ -81,6 +81,10 @@ class Instance:
                       release, stay awake.
     window            seconds that the scheduler plans in advance; 0: it does not.
     aging             seconds after which waiting work rises by one class.
+    cores_path        the file by which processes share cores; each names it.
+                      Empty: this one takes no account of others.
+    cores_share       the part of the cores, 0.0 to 1.0, for which this process
+                      goes before the best-effort work of others.
 
     A `with` block ends with `close()`. Every method may run on any thread.
     """
@@ -97,6 +101,8 @@ class Instance:
         timer_spin: float = 0.0,
         window: float = 0.0,
         aging: float = 1.0,
+        cores_path: str = "",
+        cores_share: float = 0.0,
     ):
         self._native = _native.Instance(
             workers=-1 if workers is None else workers,
@@ -108,6 +114,8 @@ class Instance:
             policy=policy,
             window=window,
             aging=aging,
+            cores_path=cores_path,
+            cores_share_permille=round(cores_share * 1000),
         )
         self._lock = threading.RLock()
         self._devices: dict[str, _native.Device] = {}

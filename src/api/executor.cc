@@ -48,6 +48,10 @@ void GiveExecutor(const exec::ExecutorStatistics& read,
   result.awake_count = read.awake_count;
   result.helping_callers = Counts(read.helping_callers);
   result.backup_threads = Counts(read.backup_threads);
+  result.yield_count = read.cores.yield_count;
+  result.yield_ns = read.cores.yield_ns;
+  result.taken_back_count = read.cores.taken_back_count;
+  result.peer_count = read.cores.peer_count;
   WriteSized(result, out);
 }
 

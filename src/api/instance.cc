@@ -86,6 +86,10 @@ absl::StatusOr<Ref<runtime::Instance>> CreateInstance(
   result.workers.fifo_priority = given.worker_fifo_priority;
   result.workers.hooks = ReadThreadHooks(given.worker_threads);
   result.workers.backup_threads = given.worker_backup_threads;
+  if (given.cores_path != nullptr) {
+    result.workers.cores_path = given.cores_path;
+  }
+  result.workers.cores_share_permille = given.cores_share_permille;
   TAKT_ASSIGN_OR_RETURN(result.memory_source, ReadAllocator(given.allocator));
   result.log_sink = ReadLogSink(given.log_sink);
   if (given.topology != nullptr) {

@@ -145,6 +145,9 @@ absl::StatusOr<Ref<exec::Executor>> Instance::CreateExecutor(
   exec::Executor::Options executor_options = workers.options;
   CompleteThreads(executor_options.fifo_priority, &executor_options);
   executor_options.timers = release_timers_;
+  executor_options.cores_path = executor_options_.cores_path;
+  executor_options.cores_share_permille =
+      executor_options_.cores_share_permille;
   TAKT_ASSIGN_OR_RETURN(Ref<exec::Executor> executor,
                         exec::Executor::Create(executor_options));
   NoteMissing(*executor, executor_options, *notices_);

@@ -35,6 +35,13 @@ absl::Status CheckOptions(const WorkerOptions& options) {
     return absl::InvalidArgumentError(
         "options: worker_threads: join without create");
   }
+  const int32_t share = options.cores_share_permille;
+  if (share < 0 || share > 1000 || (share > 0 && options.cores_path.empty())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("options: cores_share_permille: expected 0 to 1000, and "
+                     "a cores_path, got ",
+                     share));
+  }
   return absl::OkStatus();
 }
 
@@ -130,6 +137,9 @@ absl::StatusOr<ResolvedWorkers> ResolveWorkers(
   result.fifo_priority = options.fifo_priority;
   result.backup_threads = options.backup_threads;
   result.hooks = options.hooks;
+  result.cores_path = options.cores_path;
+  result.cores_share_permille =
+      static_cast<uint32_t>(options.cores_share_permille);
   return workers;
 }
 

@@ -33,6 +33,8 @@ struct WorkerOptions {
   int32_t fifo_priority = 0;  // 0: ordinary threads.
   ThreadHooks hooks;
   bool backup_threads = true;
+  std::string cores_path;  // Empty: none.
+  int32_t cores_share_permille = 0;
 };
 
 // Workers on a part of the machine. takt/executor.h documents these.

@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/api/fixture.h"
 
@@ -497,6 +499,76 @@ static void a_thread_may_request_low_latency(void) {
   EXPECT(wants_low_latency[0] == wants_low_latency[1]);
 }
 
+static takt_status_t try_device(const takt_instance_options_t* options) {
+  takt_instance_t* instance = NULL;
+  REQUIRE_OK(takt_instance_create(options, &instance));
+  takt_device_t* device = NULL;
+  takt_status_t status =
+      takt_device_create(instance, "local-task", NULL, &device);
+  EXPECT((device != NULL) == (status == NULL));
+  takt_device_release(device);
+  takt_instance_release(instance);
+  return status;
+}
+
+/* Two instances stand for two processes. */
+static void processes_share_cores_by_a_file(void) {
+  char path[] = "/tmp/takt_cores_XXXXXX";
+  const int fd = mkstemp(path);
+  EXPECT(fd >= 0);
+  takt_instance_options_t options;
+  takt_instance_options_init(&options);
+  options.worker_count = 2;
+  options.cores_share_permille = 300;
+  takt_instance_t* instances[2] = {NULL, NULL};
+  EXPECT_ERROR(takt_instance_create(&options, &instances[0]),
+               TAKT_STATUS_INVALID_ARGUMENT, "cores_path");
+  options.cores_path = path;
+  options.cores_share_permille = 1001;
+  EXPECT_ERROR(takt_instance_create(&options, &instances[0]),
+               TAKT_STATUS_INVALID_ARGUMENT, "1001");
+  options.cores_share_permille = 300;
+  takt_function_t* functions[2];
+  takt_value_t arguments[2][2];
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE_OK(takt_instance_create(&options, &instances[i]));
+    takt_device_t* device = create_device(instances[i], "local-task");
+    takt_module_t* module =
+        load_module(instances[i], TESTDATA("api/simple_mul.vmfb"));
+    takt_context_t* context = create_context(instances[i], device, module);
+    functions[i] = find_function(context, "mul");
+    static const float kData[4] = {1, 2, 3, 4};
+    arguments[i][0] = takt_value_ref(float_view(device, 4, kData));
+    arguments[i][1] = arguments[i][0];
+    takt_context_release(context);
+    takt_module_release(module);
+    takt_device_release(device);
+  }
+  takt_executor_statistics_t statistics;
+  statistics.struct_size = sizeof(statistics);
+  do { /* They see each other after some ms of work. */
+    for (int i = 0; i < 2; ++i) {
+      takt_value_t result;
+      REQUIRE_OK(takt_function_invoke(functions[i], NULL, 2, arguments[i], 1,
+                                      &result));
+      takt_values_release(1, &result);
+    }
+    takt_executor_query_statistics(takt_instance_executor(instances[0]),
+                                   &statistics);
+  } while (statistics.peer_count == 0);
+  EXPECT(statistics.peer_count == 1);
+  EXPECT(statistics.taken_back_count == 0);
+  for (int i = 0; i < 2; ++i) {
+    takt_values_release(1, arguments[i]);
+    takt_function_release(functions[i]);
+    takt_instance_release(instances[i]);
+  }
+  EXPECT(ftruncate(fd, 0) == 0 && write(fd, "another kind", 12) == 12);
+  EXPECT_ERROR(try_device(&options), TAKT_STATUS_FAILED_PRECONDITION, path);
+  close(fd);
+  unlink(path);
+}
+
 int main(void) {
   RUN(workers_start_with_the_first_device_that_needs_them);
   RUN(writes_no_more_than_there_is_room_for);
@@ -510,5 +582,6 @@ int main(void) {
   RUN(refuses_invalid_executor_options);
   RUN(an_urgent_call_runs_beside_a_long_call);
   RUN(a_thread_may_request_low_latency);
+  RUN(processes_share_cores_by_a_file);
   return test_result();
 }

@@ -92,6 +92,9 @@ Result<Instance> CreateInstance(const SessionFlags& flags) {
   }
   options.worker_fifo_priority =
       static_cast<int32_t>(flags.worker_fifo_priority);
+  if (!flags.cores_path.empty()) options.cores_path = flags.cores_path.c_str();
+  options.cores_share_permille =
+      static_cast<int32_t>(flags.cores_share_permille);
   options.fault_reports = true;
   takt_scheduler_options_t scheduler;
   takt_scheduler_options_init(&scheduler);
@@ -126,6 +129,14 @@ void PrintWorkers(const Instance& instance) {
   PrintCounts(executor.helping_callers);
   std::fprintf(stderr, "Backup threads: ");
   PrintCounts(executor.backup_threads);
+  if (executor.peer_count + executor.yield_count > 0) {
+    std::fprintf(stderr,
+                 "Cores: %" PRIu32 " peers / %" PRIu64
+                 " yields, %.3f ms / %" PRIu64 " taken back\n",
+                 executor.peer_count, executor.yield_count,
+                 static_cast<double>(executor.yield_ns) * 1e-6,
+                 executor.taken_back_count);
+  }
   for (uint32_t i = 0; i < executor.worker_count; ++i) {
     takt_worker_statistics_t worker = {};
     worker.struct_size = sizeof(worker);
@@ -419,6 +430,14 @@ void SessionFlags::AddWorkersTo(Flags* flags) {
   flags->AddNumber("task_worker_fifo_priority", 0, kFifoPriorityMax,
                    &worker_fifo_priority,
                    "SCHED_FIFO priority of the workers. 0: as the process.");
+  flags->AddText("cores_lease", &cores_path,
+                 "The file by which processes share cores. Each of them names "
+                 "it.");
+  flags->AddNumber(
+      "cores_share", 0, 1000, &cores_share_permille,
+      "Thousandths of the cores for which this process goes "
+      "before the best-effort\nwork of others. 0: priorities alone "
+      "decide.");
   const char* const* policies = nullptr;
   const size_t policy_count = takt_scheduler_policy_names(&policies);
   flags->AddChoice("policy", {policies, policies + policy_count}, &policy,

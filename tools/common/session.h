@@ -19,6 +19,8 @@ struct SessionFlags {
   std::vector<std::string> modules;
   std::vector<std::string> devices;
   bool allow_system_libraries = false;
+  std::string cores_path;  // Empty: no other process shares the cores.
+  int64_t cores_share_permille = 0;
   std::string npu_lease_path;  // Empty: no other process uses the NPU.
   std::vector<std::string> parameters;
   std::string module_mode = "preload";
