@@ -18,7 +18,7 @@
 //                   [--device local-task|local-sync] [--alone] [--fifo] [--pin]
 //                   [--flat] [--policy NAME] [--trace FILE]
 //                   [--trace_events N] [--bare] [--plain]
-//                   [--fifo_workers PRIORITY]
+//                   [--fifo_workers PRIORITY] [--cores FILE] [--only WHICH]
 //        DIR holds perception.vmfb, policy.vmfb (and estimator.vmfb,
 //        gemm_i8.vmfb)
 //        --alone: no perception; --fifo: periodic threads run SCHED_FIFO
@@ -26,7 +26,9 @@
 //        CPU, periodic threads stay on it; --flat: all of one priority;
 //        --plain: periodic threads do not call
 //        takt_thread_request_low_latency(); --fifo_workers:
-//        worker_fifo_priority; --policy: the scheduler's (takt/scheduler.h);
+//        worker_fifo_priority; --only: the part of a process where the streams
+//        are in two, "perception" or "periodic"; --cores: the cores_path of
+//        both; --policy: the scheduler's (takt/scheduler.h);
 //        --trace: records the last N events of each thread (default 1048576),
 //        for takt-trace and `takt-sim replay`
 #include <pthread.h>
@@ -82,6 +84,8 @@ struct Options {
   std::string trace;
   uint32_t trace_events = 1 << 20;
   std::string policy = "off";
+  std::string cores;
+  std::string only;
 };
 
 void Check(takt_status_t status) {
@@ -115,6 +119,10 @@ Options Parse(int argc, char** argv) {
       options.trace_events = static_cast<uint32_t>(std::atoi(value()));
     } else if (flag == "--policy") {
       options.policy = value();
+    } else if (flag == "--cores") {
+      options.cores = value();
+    } else if (flag == "--only") {
+      options.only = value();
     } else if (flag == "--alone") {
       options.alone = true;
     } else if (flag == "--fifo") {
@@ -141,7 +149,8 @@ Options Parse(int argc, char** argv) {
                  "[--workers N] [--device NAME] [--alone] [--fifo] [--pin] "
                  "[--flat] [--policy NAME] [--trace FILE] "
                  "[--trace_events N] [--bare] [--plain] "
-                 "[--fifo_workers PRIORITY]\n");
+                 "[--fifo_workers PRIORITY] [--cores FILE] "
+                 "[--only perception|periodic]\n");
     std::exit(2);
   }
   return options;
@@ -320,6 +329,9 @@ int main(int argc, char** argv) {
   takt_instance_options_init(&instance_options);
   instance_options.worker_count = options.workers;
   instance_options.worker_fifo_priority = options.fifo_workers;
+  if (!options.cores.empty()) {
+    instance_options.cores_path = options.cores.c_str();
+  }
   takt_scheduler_options_t scheduler_options;
   takt_scheduler_options_init(&scheduler_options);
   scheduler_options.policy = options.policy.c_str();
@@ -336,7 +348,9 @@ int main(int argc, char** argv) {
     streams.push_back({&kModels[3], 50'000'000});
     perception_count = 2;
   }
-  if (options.alone) perception_count = 0;
+  if (options.alone || options.only == "periodic") perception_count = 0;
+  // What runs elsewhere; this process ends at the same time.
+  const bool has_periodic = options.only != "perception";
   const int32_t low = options.flat ? TAKT_PRIORITY_DEFAULT : kLowPriority;
   const int32_t high = options.flat ? TAKT_PRIORITY_DEFAULT : kHighPriority;
 
@@ -383,11 +397,14 @@ int main(int argc, char** argv) {
         }
       });
     }
-    for (size_t i = 0; i < streams.size(); ++i) {
+    for (size_t i = 0; has_periodic && i < streams.size(); ++i) {
       control_threads.emplace_back(
           [&, i] { Control(options, calls[i].get(), start_ns, streams[i]); });
     }
     for (std::thread& thread : control_threads) thread.join();
+    if (!has_periodic) {
+      SleepUntil(start_ns + static_cast<int64_t>(options.seconds * 1e9));
+    }
     elapsed_ns = takt_clock_now_ns() - start_ns;
     stop = true;
     for (std::thread& thread : perception_threads) thread.join();
@@ -400,6 +417,9 @@ int main(int argc, char** argv) {
                                 options.trace.c_str()));
     takt_trace_release(trace);
   }
+  takt_executor_statistics_t cores = {};
+  cores.struct_size = sizeof(cores);
+  takt_executor_query_statistics(takt_instance_executor(instance), &cores);
   takt_device_release(device);
   takt_instance_release(instance);
 
@@ -428,6 +448,8 @@ int main(int argc, char** argv) {
                 Quantiles(streams[i].delays_ns).c_str(),
                 Quantiles(streams[i].services_ns).c_str());
   }
-  std::printf("}}\n");
+  std::printf("}, \"yields\": %llu, \"yield_ms\": %.1f}\n",
+              static_cast<unsigned long long>(cores.yield_count),
+              static_cast<double>(cores.yield_ns) * 1e-6);
   return 0;
 }
