@@ -62,6 +62,7 @@ void StealingExecutor::YieldCore(ThreadState& state, int64_t deadline_ns) {
   BecomeRealTime(state);
   const int64_t start_ns = NowNs();
   RecordHere(EventKind::kWorkerPark, 0);
+  cpu_load_.Leave(&state.seen_on);
   const uint32_t active = active_.fetch_sub(1, std::memory_order_seq_cst);
   TAKT_CHECK(active > 0);
   shared.last_cpu = sched_getcpu();
