@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test.
 #
-# usage: scripts/test.sh [--preset=release|debug|asan|tsan] [--python]
+# usage: scripts/test.sh [--preset=release|debug|checks|asan|tsan] [--python]
 #                        [CTEST_ARGUMENT...]
 #        --python: the Python package as well, with what it needs of PyPI in
 #        build/venv
