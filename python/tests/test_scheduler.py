@@ -65,6 +65,20 @@ def test_streams_have_shares_and_weights(testdata):
             robot.stream(module.mul, weight=1, **logger)
 
 
+def test_processes_share_cores_by_a_file(testdata, tmp_path):
+    path = tmp_path / "cores"
+    with takt.Instance(workers=2, cores_path=str(path), cores_share=0.3) as robot:
+        module = robot.load(testdata / "api/simple_mul.vmfb")
+        assert module.mul([1, 2, 3, 4], [2, 2, 2, 2]).tolist() == [2, 4, 6, 8]
+        assert path.stat().st_size > 0
+    with pytest.raises(takt.InvalidArgument, match="cores_path"):
+        takt.Instance(workers=2, cores_share=0.3)
+    path.write_text("something else")
+    with takt.Instance(workers=2, cores_path=str(path)) as robot:
+        with pytest.raises(takt.FailedPrecondition, match="another kind"):
+            robot.load(testdata / "api/simple_mul.vmfb")
+
+
 def test_a_call_beyond_its_memory_limit_fails(testdata):
     a, b = np.ones(4, np.float32), np.full(4, 2, np.float32)
     limited = takt.load(testdata / "api/simple_mul.vmfb", device="local-sync", memory_limit=1)
