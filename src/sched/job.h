@@ -98,6 +98,7 @@ struct OperationRecord {
   OperationRecord* band_previous = nullptr;
   OperationRecord* band_next = nullptr;
   int64_t band_since_ns = 0;
+  int64_t critical_at_ns = kInfiniteFuture;  // Its entry in the timers; none.
 
   OperationId id() const { return {index, generation}; }
 };

@@ -126,7 +126,14 @@ class HeftPolicy final : public Policy {
   }
 };
 
-class JobShopPolicy final : public Policy {
+// Whether it goes before those of its level by its laxity. When there is more
+// work than time, soft jobs of the least demand go first instead.
+bool IsCritical(const OperationFacts& operation, const Situation& situation) {
+  return operation.is_critical &&
+         !(situation.densest_first && operation.band >= Band::kSoft);
+}
+
+class JobShopPolicy : public Policy {
  public:
   const char* name() const override { return "job-shop"; }
 
@@ -163,6 +170,10 @@ class JobShopPolicy final : public Policy {
     if (IsWeighted(urgent, situation)) {
       return urgent.fair_tag < running.fair_tag;
     }
+    // One critical job does not preempt another: each would become critical
+    // while the other runs.
+    if (IsCritical(running, situation)) return false;
+    if (IsCritical(urgent, situation)) return true;
     return urgent.deadline_ns < running.deadline_ns;
   }
 
@@ -176,9 +187,15 @@ class JobShopPolicy final : public Policy {
                        const Situation& situation) {
     if (IsBehind(operation)) return operation.share_due_ns;
     if (IsWeighted(operation, situation)) return operation.fair_tag;
+    if (IsCritical(operation, situation)) return CriticalKeyOf(operation);
     return situation.densest_first && operation.band >= Band::kSoft
                ? operation.demand_ppm
                : operation.deadline_ns;
+  }
+
+  // The least time to spare first, and all before any deadline.
+  static int64_t CriticalKeyOf(const OperationFacts& operation) {
+    return operation.deadline_ns - operation.tail_ns - kInfiniteFuture / 2;
   }
 
   // An operation alone takes as many shards as make it faster. Beside others it
@@ -241,6 +258,30 @@ class JobShopPolicy final : public Policy {
   }
 };
 
+// Two levels instead of an order by laxity, in which two jobs would preempt
+// each other at each tile: while the one runs, the other loses time to spare.
+// An operation becomes critical once, so that it causes one preemption more at
+// the most (compare EDZL: Cho, Lee, Ahn and Lin, "Efficient Real-Time
+// Scheduling Algorithms for Multiprocessor Systems", IEICE Trans. 2002, with a
+// threshold of zero).
+class LaxityPolicy final : public JobShopPolicy {
+ public:
+  const char* name() const override { return "laxity"; }
+
+  int64_t CriticalAt(const OperationFacts& operation) const override {
+    if (operation.deadline_ns == kInfiniteFuture) return kInfiniteFuture;
+    return operation.deadline_ns - operation.tail_ns -
+           std::max(operation.tail_ns / kDivisor, kLeastNs);
+  }
+
+ private:
+  // The laxity below which a job is critical: a quarter of its remaining path,
+  // for what durations differ from the learned ones, and the time of some
+  // wake-ups.
+  static constexpr int64_t kDivisor = 4;
+  static constexpr int64_t kLeastNs = 100'000;
+};
+
 // Never destroyed: a thread of the library may decide while the process ends.
 template <typename Kind>
 const Policy* PolicyOf() {
@@ -258,7 +299,8 @@ const Policy* FindPolicy(absl::string_view name) {
                                     PolicyOf<LeastSlackPolicy>(),
                                     PolicyOf<ShortestLatencyPolicy>(),
                                     PolicyOf<HeftPolicy>(),
-                                    PolicyOf<JobShopPolicy>()};
+                                    PolicyOf<JobShopPolicy>(),
+                                    PolicyOf<LaxityPolicy>()};
   for (const Policy* const policy : policies) {
     if (name == policy->name()) return policy;
   }

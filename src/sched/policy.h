@@ -14,7 +14,11 @@
 //   job-shop          criticality, priority, deadline, remaining path; earliest
 //                     finish; shards as the deadline needs and the load
 //                     allows; less urgent work yields between two tiles
-// priority and job-shop keep shares of streams, job-shop divides by weights.
+//   laxity            as job-shop; but among jobs of equal urgency one that has
+//                     little time to spare is critical: it goes before those
+//                     that are not, even with a later deadline
+// priority and job-shop keep shares of streams, job-shop divides by weights;
+// laxity does both.
 // least-slack, shortest-latency and heft are Band's (Jeong et al., MobiSys
 // 2022), with a model's operations in the place of its subgraphs.
 #ifndef TAKT_SCHED_POLICY_H_
@@ -69,6 +73,8 @@ struct OperationFacts {
   uint32_t share_cores = 0;
   int64_t share_due_ns = 0;
   int64_t fair_tag = 0;  // With Situation::by_weight: the lower goes first.
+  // It waited at Policy::CriticalAt(), and stays critical until its end.
+  bool is_critical = false;
 };
 
 struct Situation {
@@ -139,6 +145,12 @@ class Policy {
   }
   // Whether promised operations go before all others (Band::kPromised).
   virtual bool KeepsPromises() const { return false; }
+  // The time from which the operation, if it waits, is critical.
+  // kInfiniteFuture: it never is.
+  virtual int64_t CriticalAt(const OperationFacts& operation) const {
+    (void)operation;
+    return kInfiniteFuture;
+  }
   // Whether an operation that waits for a pool is placed anew when it has
   // waited longer than expected.
   virtual bool Reconsiders() const { return true; }

@@ -330,6 +330,8 @@ class Scheduler {
   int64_t TakeAdvice(OperationRecord* operation, int64_t now_ns);
   void FindPlaces(OperationRecord* operation);
   Rank RankFor(const OperationRecord& operation) const;
+  void FindCritical(OperationRecord* operation);
+  void RaiseCritical();
   void RankAnew(OperationRecord* operation);
   void RankAnew(JobRecord* job);
   void RankAll();
@@ -437,6 +439,8 @@ class Scheduler {
   LevelCounts for_cores_;  // Of operations that wait for cores.
   SpareVector<Deadline> deadlines_;
   SpareVector<Delayed> delayed_;  // A heap; entries may be old.
+  // The same of operations that will be critical if they still wait.
+  SpareVector<Delayed> criticals_;
   SpareVector<OperationId> reviewed_;
   SpareVector<StreamId> free_streams_;
   SpareVector<StreamRecord*> sharing_;       // Streams that have a share.

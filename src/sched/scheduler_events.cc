@@ -16,6 +16,13 @@ Band Below(Band band) {
   return static_cast<Band>(static_cast<uint8_t>(band) + 1);
 }
 
+// The part of a duration that `rest_ppm` of `whole_ppm` is.
+int64_t PartOf(int64_t duration_ns, int64_t rest_ppm, int64_t whole_ppm) {
+  if (whole_ppm == 0) return 0;
+  return duration_ns / whole_ppm * rest_ppm +
+         duration_ns % whole_ppm * rest_ppm / whole_ppm;
+}
+
 // The time of `count` resources together.
 int64_t OfAll(int64_t duration_ns, uint32_t count) {
   constexpr int64_t kMost =
@@ -240,6 +247,8 @@ void Scheduler::SetLoan(JobId id, const Loan& loan, int64_t now_ns) {
                        operation->state == OperationRecord::State::kHeld;
     if (waits) StopWaiting(operation);
     TakeUrgency(operation);
+    operation->facts.is_critical = false;
+    if (waits) FindCritical(operation);
     operation->rank = RankFor(*operation);
     if (waits) Wait(operation, now_ns);
   }
@@ -327,11 +336,52 @@ void Scheduler::FindPlaces(OperationRecord* operation) {
     shards_min = std::min(shards_min, alternative.shards);
     facts.duration_ns = std::min(facts.duration_ns, alternative.expected_ns);
   }
-  if (eligible.empty()) facts.duration_ns = 0;
+  // What is left of it.
+  facts.duration_ns = eligible.empty()
+                          ? 0
+                          : PartOf(facts.duration_ns,
+                                   1'000'000 - operation->done_ppm, 1'000'000);
   facts.tail_ns = std::max(facts.tail_ns, facts.duration_ns);
   operation->group = GroupOf(eligible, shards_min);
   TakeTag(operation);
+  FindCritical(operation);
   operation->rank = RankFor(*operation);
+}
+
+// Whether the operation, which waits, is critical; if it is not yet, notes when
+// it will be. A job that is late has nothing to spare, and nothing to lose.
+void Scheduler::FindCritical(OperationRecord* operation) {
+  const int64_t at_ns = policy_.CriticalAt(operation->facts);
+  if (at_ns == kInfiniteFuture || operation->facts.deadline_ns < now_ns_) {
+    operation->facts.is_critical = false;
+    return;
+  }
+  if (operation->facts.is_critical || at_ns <= now_ns_) {
+    operation->facts.is_critical = true;
+    return;
+  }
+  if (operation->critical_at_ns == at_ns) return;
+  operation->critical_at_ns = at_ns;
+  criticals_.push_back({at_ns, operation->id()});
+  std::push_heap(criticals_.begin(), criticals_.end());
+}
+
+// Raises the operations whose jobs have little time to spare now.
+void Scheduler::RaiseCritical() {
+  while (!criticals_.empty() && criticals_.front().not_before_ns <= now_ns_) {
+    const Delayed entry = criticals_.front();
+    std::pop_heap(criticals_.begin(), criticals_.end());
+    criticals_.pop_back();
+    if (!IsLive(entry.operation)) continue;
+    OperationRecord* operation = &operations_[entry.operation.index];
+    const bool waits = operation->state == OperationRecord::State::kReady ||
+                       operation->state == OperationRecord::State::kHeld;
+    if (operation->critical_at_ns != entry.not_before_ns) continue;
+    operation->critical_at_ns = kInfiniteFuture;
+    if (!waits) continue;
+    FindCritical(operation);
+    RankAnew(operation);
+  }
 }
 
 // The rank by the policy. Operations of a job that holds an NPU go before all
@@ -512,11 +562,13 @@ void Scheduler::Yielded(OperationId id, uint32_t done_ppm, int64_t now_ns) {
     if (job->running_count == 0) CompleteJob(job, now_ns);
     return;
   }
-  const int64_t rest_ppm = 1'000'000 - done_ppm;
   const int64_t own_ns = operation->facts.duration_ns;
+  const int64_t rest_ns =
+      PartOf(own_ns, 1'000'000 - std::max(done_ppm, operation->done_ppm),
+             1'000'000 - operation->done_ppm);
   operation->done_ppm = done_ppm;
   operation->has_yielded = true;
-  operation->facts.tail_ns -= own_ns - own_ns / 1'000'000 * rest_ppm;
+  operation->facts.tail_ns -= own_ns - rest_ns;
   Enqueue(operation, now_ns);
 }
 
@@ -720,6 +772,7 @@ void Scheduler::Advance(int64_t now_ns) {
   }
   if (now_ns >= share_next_ns_) ReviewShares();
   EndDelays(now_ns);
+  RaiseCritical();
   Age(now_ns);
   LookAtMode(now_ns);
 }
@@ -738,6 +791,9 @@ int64_t Scheduler::next_timer_ns() const {
   }
   if (!delayed_.empty()) {
     next_ns = std::min(next_ns, delayed_.front().not_before_ns);
+  }
+  if (!criticals_.empty()) {
+    next_ns = std::min(next_ns, criticals_.front().not_before_ns);
   }
   if (options_.advisor != nullptr) {
     next_ns = std::min(next_ns, options_.advisor->next_event_ns());

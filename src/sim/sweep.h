@@ -22,7 +22,8 @@ struct SweepOptions {
 
 // A table with a line for each case and a column for each policy: the part of
 // hard jobs that missed, in per cent. Then the numbers of cases in which
-// job-shop missed fewer, equally many and more than the best other policy.
+// job-shop missed fewer, equally many and more than the best other policy,
+// without its variant laxity.
 // Errors: those of Simulate().
 absl::StatusOr<std::string> SweepTable(const Workload& workload,
                                        const SweepOptions& options);

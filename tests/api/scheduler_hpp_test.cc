@@ -7,7 +7,7 @@ namespace {
 TEST(SchedulerHppTest, NamesItsPoliciesAndReportsThatNoneIsSet) {
   auto instance = takt::Instance::Create().value();
   takt::Scheduler scheduler(instance);
-  EXPECT_EQ(takt::Scheduler::PolicyNames().size(), 8u);
+  EXPECT_EQ(takt::Scheduler::PolicyNames().size(), 9u);
   EXPECT_EQ(scheduler.policy(), "off");
   EXPECT_EQ(scheduler.QueryResources().status().code(),
             TAKT_STATUS_FAILED_PRECONDITION);

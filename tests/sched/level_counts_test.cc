@@ -20,6 +20,7 @@ TEST(LevelCountsTest, MoreUrgentIsLower) {
   EXPECT_LT(LevelCounts::LevelOf(soft), LevelCounts::LevelOf(softer));
   OperationFacts last;
   last.band = Band::kBestEffort;
+  last.priority = 0;
   EXPECT_EQ(LevelCounts::LevelOf(last), LevelCounts::kLevelCount - 1);
 }
 

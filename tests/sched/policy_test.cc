@@ -29,7 +29,7 @@ Placement At(uint32_t pool, uint32_t shards, int64_t start_ns,
 }
 
 TEST(PolicyTest, FindsEachByItsName) {
-  EXPECT_EQ(PolicyNames().size(), 7u);
+  EXPECT_EQ(PolicyNames().size(), 8u);
   for (const char* name : PolicyNames()) {
     ASSERT_NE(FindPolicy(name), nullptr) << name;
     EXPECT_STREQ(FindPolicy(name)->name(), name);
@@ -129,13 +129,44 @@ TEST(PolicyTest, JobShopShardsAsDeadlineAndLoadAllow) {
   EXPECT_EQ(policy.Choose(facts, crowded, placements), 2);
 }
 
-TEST(PolicyTest, OnlyJobShopPreempts) {
+TEST(PolicyTest, LaxityPutsCriticalJobsFirst) {
+  const Policy& policy = *FindPolicy("laxity");
+  OperationFacts early = Facts(1);
+  early.deadline_ns = 5'000'000;
+  early.tail_ns = 400'000;
+  OperationFacts late = Facts(2);
+  late.deadline_ns = 9'000'000;
+  late.tail_ns = 4'000'000;
+  // A quarter of the path, or 0.1 ms, before it must start.
+  EXPECT_EQ(policy.CriticalAt(early), 5'000'000 - 400'000 - 100'000);
+  EXPECT_EQ(policy.CriticalAt(late), 4'000'000);
+  EXPECT_LT(policy.RankOf(early, {}), policy.RankOf(late, {}));
+  EXPECT_FALSE(policy.Preempts(late, early, {}));
+  late.is_critical = true;
+  EXPECT_LT(policy.RankOf(late, {}), policy.RankOf(early, {}));
+  EXPECT_TRUE(policy.Preempts(late, early, {}));
+  EXPECT_FALSE(policy.Preempts(early, late, {}));
+  // Of two critical ones the one with less to spare goes first, and neither
+  // preempts the other.
+  early.is_critical = true;
+  EXPECT_LT(policy.RankOf(early, {}), policy.RankOf(late, {}));
+  EXPECT_FALSE(policy.Preempts(early, late, {}));
+  // The priority counts more, and no deadline is never critical.
+  early.priority = 200;
+  early.is_critical = false;
+  EXPECT_LT(policy.RankOf(early, {}), policy.RankOf(late, {}));
+  early.deadline_ns = kInfiniteFuture;
+  EXPECT_EQ(policy.CriticalAt(early), kInfiniteFuture);
+  EXPECT_EQ(FindPolicy("job-shop")->CriticalAt(late), kInfiniteFuture);
+}
+
+TEST(PolicyTest, OnlyJobShopAndLaxityPreempt) {
   OperationFacts hard = Facts(2);
   hard.band = Band::kHard;
   const OperationFacts soft = Facts(1);
   for (const char* name : PolicyNames()) {
     EXPECT_EQ(FindPolicy(name)->Preempts(hard, soft, Situation()),
-              std::string("job-shop") == name);
+              std::string("job-shop") == name || std::string("laxity") == name);
     EXPECT_FALSE(FindPolicy(name)->Preempts(soft, hard, Situation()));
   }
 }

@@ -940,5 +940,31 @@ TEST(SchedulerTest, AgedWorkIsNotHeldUpByHigherPriorities) {
   }
 }
 
+// Without any event: a timer tells when.
+TEST(SchedulerTest, AWaitingJobBecomesCritical) {
+  Shop shop(Cores(1), "laxity");
+  const StreamId first =
+      shop.Add(Terms(shop.Chain({shop.Kernel({{0, 1, 5000, 20}})}),
+                     Criticality::kHard, 12900));
+  const StreamId second =
+      shop.Add(Terms(shop.Chain({shop.Kernel({{0, 1, 2000, 20}})}),
+                     Criticality::kHard, 13000));
+  shop.Release(first, 0);
+  shop.Release(second, 0);
+  const auto started = shop.Decide(0);
+  ASSERT_EQ(started.size(), 1u);
+  EXPECT_EQ(started[0].stream, first);
+  // The first takes longer than expected.
+  EXPECT_TRUE(shop.Decide(10'499).empty());
+  EXPECT_EQ(shop->next_timer_ns(), 10'500'000);
+  const auto decisions = shop.Decide(10'500);
+  ASSERT_EQ(decisions.size(), 1u);
+  EXPECT_EQ(decisions[0].kind, DecisionKind::kYield);
+  EXPECT_EQ(decisions[0].stream, first);
+  shop->Yielded(started[0].operation, 900'000, 10'520'000);
+  EXPECT_EQ(shop.Decide(10'520)[0].stream, second);
+  EXPECT_TRUE(shop.Decide(12'000).empty());
+}
+
 }  // namespace
 }  // namespace takt::sched

@@ -55,8 +55,9 @@ TEST(SimToolTest, PlansWindowsInAdvance) {
 }
 
 TEST(SimToolTest, PlaysEveryPolicyAtAnyLoad) {
-  for (const char* policy : {"fifo", "priority", "edf", "least-slack",
-                             "shortest-latency", "heft", "job-shop"}) {
+  for (const char* policy :
+       {"fifo", "priority", "edf", "least-slack", "shortest-latency", "heft",
+        "job-shop", "laxity"}) {
     const ToolResult result =
         RunTool({Board(), Robot(), "--seconds=0.2", "--load=0.9",
                  std::string("--policy=") + policy});
