@@ -165,8 +165,8 @@ class Policy {
 const Policy* FindPolicy(absl::string_view name);
 // All names, in the order of the table above.
 inline constexpr const char* kPolicyNames[] = {
-    "fifo", "priority", "edf", "least-slack", "shortest-latency",
-    "heft", "job-shop"};
+    "fifo", "priority", "edf",   "least-slack", "shortest-latency",
+    "heft", "job-shop", "laxity"};
 inline absl::Span<const char* const> PolicyNames() { return kPolicyNames; }
 
 }  // namespace takt::sched

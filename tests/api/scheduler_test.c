@@ -44,7 +44,7 @@ static takt_class_statistics_t class_of(fixture_t* f, takt_criticality_t c) {
 static void every_policy_computes_the_same(void) {
   const char* const* names = NULL;
   const size_t count = takt_scheduler_policy_names(&names);
-  EXPECT(count == 8);
+  EXPECT(count == 9);
   EXPECT_TEXT(names[0], "off");
   for (size_t i = 0; i < count; ++i) {
     for (int32_t workers = 0; workers <= 4; workers += 2) {
