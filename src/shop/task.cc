@@ -58,7 +58,8 @@ Task::Task(JobShop* shop, ScheduledJob* job, Work* work)
       job_(job),
       work_(work),
       pools_(work->pools),
-      tile_count_(work->tile_count) {
+      tile_count_(work->tile_count),
+      is_sequential_(work->sequential) {
   pieces_.push_back({0, work->tile_count});
   event_.task = this;
 }
@@ -140,7 +141,7 @@ void Task::Start(uint32_t shard_count, const exec::WorkerSet* workers,
     // a piece continues instead.
     uint32_t count = 0;
     for (const Piece& piece : pieces_) count += piece.end - piece.begin;
-    if (work_->sequential) count = std::min(count, 1u);
+    if (is_sequential_) count = std::min(count, 1u);
     shards_left_ = std::min(count, shard_count);
     for (uint32_t i = 0; i < shards_left_; ++i) shards.push_back(NewShard());
   }
@@ -198,7 +199,7 @@ uint32_t Task::done_ppm() const {
 
 uint32_t Task::CountToClaim(const Piece& from) const {
   const uint32_t left = from.end - from.begin;
-  if (work_->sequential || is_on_npu_) return left;
+  if (is_sequential_ || is_on_npu_) return left;
   const int64_t tile_ns = work_->expected_tile_ns;
   uint32_t count = left;
   if (shard_count_ > 1) {
@@ -274,8 +275,8 @@ Task::Outcome Task::Return(uint32_t epoch, Piece piece, uint32_t reached) {
 
 Task::Outcome Task::RunPieces(uint32_t epoch, exec::Worker& worker) {
   Piece piece{};
-  const bool from_back =
-      !work_->sequential && shop_->executor().TakesFromBack();
+  // The work of a shard that starts late may be gone.
+  const bool from_back = !is_sequential_ && shop_->executor().TakesFromBack();
   while (Claim(epoch, from_back, &piece)) {
     const std::atomic<bool>* const outer =
         std::exchange(worker.stop, &stop(epoch));

@@ -130,6 +130,7 @@ class Task {
   Work* const work_;
   const uint32_t pools_;
   const uint32_t tile_count_;
+  const bool is_sequential_;
   std::atomic<int32_t> references_{1};
   // Whether the shards of a run must stop, by the parity of the run's number:
   // shards of the previous run may still be in a tile. A shard that stays in
