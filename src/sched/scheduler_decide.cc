@@ -58,6 +58,8 @@ int64_t Scheduler::Duration(const OperationRecord& operation,
     duration_ns =
         duration_ns / 1'000'000 * (1'000'000 - operation.done_ppm) +
         duration_ns % 1'000'000 * (1'000'000 - operation.done_ppm) / 1'000'000;
+    // Each run takes a tile at least, however wrong the learned duration is.
+    duration_ns = std::max(duration_ns, alternative.tile_ns);
   }
   const uint32_t permille = pools_[alternative.pool].permille;
   if (permille != 1000) {

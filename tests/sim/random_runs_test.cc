@@ -709,6 +709,12 @@ void Call::OnUrgency(const JobUrgency&, Borrower::Calls* after) {
   after->push_back([this] { robot->NoteLoan(*this); });
 }
 
+// Two operations that take longer than learned were restarted for each tile,
+// and work that needs all cores waited for 200 ms.
+TEST(RandomRunsTest, WorkThatIsExpectedToEndNowTakesATile) {
+  EXPECT_EQ(Robot(13751).Play(), "");
+}
+
 TEST(RandomRunsTest, KeepTheirPromises) {
   const uint64_t first = FromEnvironment("TAKT_SIM_SEED", 1);
   const uint64_t runs = FromEnvironment("TAKT_SIM_RUNS", 2000);
