@@ -1,7 +1,6 @@
 #include "npu/lease_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/inotify.h>
@@ -16,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/shared_file.h"
 #include "base/status.h"
 
 namespace takt::npu {
@@ -26,29 +26,8 @@ constexpr uint64_t kMagic = 0x3130455341454c54;  // "TLEASE01"
 constexpr off_t kMutexByte = 1 << 20;
 constexpr off_t kAliveBytes = kMutexByte + 1;
 
-// True if the lock was taken, or the byte is unlocked.
-bool SetLock(int fd, off_t byte, short type) {
-  struct flock lock;
-  std::memset(&lock, 0, sizeof(lock));
-  lock.l_type = type;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = byte;
-  lock.l_len = 1;
-  return fcntl(fd, F_OFD_SETLK, &lock) == 0;
-}
-bool IsLocked(int fd, off_t byte) {
-  struct flock lock;
-  std::memset(&lock, 0, sizeof(lock));
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = byte;
-  lock.l_len = 1;
-  // What cannot be asked counts as locked: waiting is the safe answer.
-  return fcntl(fd, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
-}
-
 absl::Status PathError(int error, const std::string& path) {
-  return absl::ErrnoToStatus(error, absl::StrCat("lease file ", path));
+  return SharedFileError(error, "lease", path);
 }
 
 LeaseFile::Contents NewContents() {
@@ -62,15 +41,7 @@ LeaseFile::Contents NewContents() {
 }  // namespace
 
 absl::StatusOr<LeaseFile> LeaseFile::Join(const std::string& path) {
-  UniqueFd file(
-      open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0660));
-  if (!file.valid()) return PathError(errno, path);
-  struct stat status;
-  if (fstat(file.get(), &status) != 0) return PathError(errno, path);
-  if (!S_ISREG(status.st_mode)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("lease file ", path, ": not a regular file"));
-  }
+  TAKT_ASSIGN_OR_RETURN(UniqueFd file, OpenSharedFile("lease", path));
   uint64_t magic = 0;
   const ssize_t got = pread(file.get(), &magic, sizeof(magic), 0);
   if (got < 0) return PathError(errno, path);
@@ -95,7 +66,7 @@ absl::Status LeaseFile::TakeSlot() {
   TAKT_CHECK(slot_ == kNone);
   Contents contents = Read();
   for (uint32_t slot = 0; slot < kSlotCount; ++slot) {
-    if (!SetLock(file_.get(), kAliveBytes + slot, F_WRLCK)) continue;
+    if (!SetByteLock(file_.get(), kAliveBytes + slot, true)) continue;
     slot_ = slot;
     contents.slots[slot] = {};
     contents.slots[slot].pid = static_cast<uint32_t>(getpid());
@@ -114,7 +85,8 @@ absl::Status LeaseFile::TakeSlot() {
 
 absl::Status LeaseFile::Lock() {
   const int64_t deadline_ns = NowNs() + kLockLimitNs;
-  for (int attempt = 0; !SetLock(file_.get(), kMutexByte, F_WRLCK); ++attempt) {
+  for (int attempt = 0; !SetByteLock(file_.get(), kMutexByte, true);
+       ++attempt) {
     if (NowNs() > deadline_ns) {
       return absl::UnavailableError(
           absl::StrCat("lease file ", path_,
@@ -133,7 +105,7 @@ absl::Status LeaseFile::Lock() {
   return absl::OkStatus();
 }
 
-void LeaseFile::Unlock() { SetLock(file_.get(), kMutexByte, F_UNLCK); }
+void LeaseFile::Unlock() { SetByteLock(file_.get(), kMutexByte, false); }
 
 LeaseFile::Contents LeaseFile::Read() const {
   Contents contents;
@@ -170,7 +142,7 @@ void LeaseFile::WriteRest(const Contents& contents) {
 
 bool LeaseFile::IsAlive(uint32_t slot) const {
   if (slot >= kSlotCount) return false;
-  return slot == slot_ || IsLocked(file_.get(), kAliveBytes + slot);
+  return slot == slot_ || AreBytesLocked(file_.get(), kAliveBytes + slot, 1);
 }
 
 void LeaseFile::WaitForChange(int64_t deadline_ns) {

@@ -1,0 +1,57 @@
+#include "base/shared_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+
+namespace takt {
+namespace {
+
+struct flock LockOf(off_t first, off_t count, bool is_locked) {
+  struct flock lock;
+  std::memset(&lock, 0, sizeof(lock));
+  lock.l_type = is_locked ? F_WRLCK : F_UNLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = first;
+  lock.l_len = count;
+  return lock;
+}
+
+}  // namespace
+
+absl::Status SharedFileError(int error, absl::string_view kind,
+                             const std::string& path) {
+  return absl::ErrnoToStatus(error, absl::StrCat(kind, " file ", path));
+}
+
+absl::StatusOr<UniqueFd> OpenSharedFile(absl::string_view kind,
+                                        const std::string& path) {
+  UniqueFd file(
+      open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0660));
+  if (!file.valid()) return SharedFileError(errno, kind, path);
+  struct stat status;
+  if (fstat(file.get(), &status) != 0) {
+    return SharedFileError(errno, kind, path);
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(kind, " file ", path, ": not a regular file"));
+  }
+  return file;
+}
+
+bool SetByteLock(int fd, off_t byte, bool is_locked) {
+  struct flock lock = LockOf(byte, 1, is_locked);
+  return fcntl(fd, F_OFD_SETLK, &lock) == 0;
+}
+
+bool AreBytesLocked(int fd, off_t first, off_t count) {
+  struct flock lock = LockOf(first, count, /*is_locked=*/true);
+  return fcntl(fd, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+}  // namespace takt
