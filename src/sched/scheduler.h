@@ -403,7 +403,7 @@ class Scheduler {
   bool TakesCores(uint32_t pool) const;
   void CountForCores(OperationRecord* operation);
   void UncountForCores(OperationRecord* operation);
-  uint32_t CountOthers(const OperationRecord& operation, bool is_counted) const;
+  uint32_t CountOthers(const OperationRecord& operation) const;
   // The index of one of placements_; -1: none.
   int32_t AskPolicy(const OperationRecord& operation, bool is_held,
                     uint32_t others_waiting);

@@ -147,9 +147,13 @@ bool Scheduler::TakesCores(uint32_t pool) const {
 // yields at once, only those of other jobs that are not less urgent: the less
 // urgent ones get the cores as soon as it ends, and the operations of its own
 // job gain more by all cores one after the other than by one each.
-uint32_t Scheduler::CountOthers(const OperationRecord& operation,
-                                bool is_counted) const {
-  if (!options_.yields_at_once) return for_cores_.count() - is_counted;
+uint32_t Scheduler::CountOthers(const OperationRecord& operation) const {
+  if (!options_.yields_at_once) {
+    const bool is_counted = operation.state == OperationRecord::State::kReady ||
+                            (operation.state == OperationRecord::State::kHeld &&
+                             TakesCores(operation.held_pool));
+    return for_cores_.count() - (is_counted ? 1 : 0);
+  }
   const uint32_t count =
       for_cores_.CountUpTo(LevelCounts::LevelOf(operation.facts));
   return count - std::min(count, operation.job->waiting_count);
@@ -505,8 +509,8 @@ bool Scheduler::WouldBeWider(OperationRecord* running,
   free_ = free_ | running->resources;
   running->resources.ForEach(
       [&](uint32_t resource) { running_on_[resource] = nullptr; });
-  const int32_t choice = AskPolicy(*running, /*is_held=*/false,
-                                   CountOthers(*running, /*is_counted=*/false));
+  const int32_t choice =
+      AskPolicy(*running, /*is_held=*/false, CountOthers(*running));
   running->resources.ForEach(
       [&](uint32_t resource) { running_on_[resource] = running; });
   free_ = free;
@@ -564,9 +568,8 @@ void Scheduler::PlaceTop(OperationRecord* operation, bool is_held,
     Enqueue(operation, now_ns_);
     return;
   }
-  const bool is_counted = !is_held || TakesCores(operation->held_pool);
   const int32_t choice =
-      AskPolicy(*operation, is_held, CountOthers(*operation, is_counted));
+      AskPolicy(*operation, is_held, CountOthers(*operation));
   const Placement* chosen = choice < 0 ? nullptr : &placements_[choice];
   if (chosen != nullptr && chosen->is_free) {
     if (PreemptToExpand(*operation, *chosen)) {
