@@ -150,15 +150,14 @@ class Executor : public Object {
   // the workers, if none is on `cpus`. Allocates nothing for CPUs of an earlier
   // call.
   virtual absl::StatusOr<const WorkerSet*> FindAffinity(const CpuSet& cpus) = 0;
-
-  // Whether the calling thread is to take tiles from the last one back. Half of
-  // the processors do: so a thread more often reads what it wrote in the job
-  // before, and finds it in its cache.
-  virtual bool TakesFromBack() const { return false; }
   // `workers`, which is not empty, as a set that lives as long as the executor;
   // nullptr if it has all workers. They stay on their CPUs, as after
   // FindAffinity().
   virtual const WorkerSet* FindWorkers(const WorkerSet& workers) = 0;
+  // Whether the calling thread is to take tiles from the last one back, as
+  // threads on half of the processors do. So a thread more often reads what it
+  // wrote in the job before, and finds it in its cache.
+  virtual bool TakesFromBack() const { return false; }
   // The traits of jobs that work for `job`. Errors of FindAffinity().
   absl::StatusOr<JobTraits> FindTraits(const JobAttributes& job);
 

@@ -66,10 +66,7 @@ void StealingExecutor::MakeSlots(const Options& options) {
                             : topology::AllowedCpus();
   fills_cpus_ = concurrency_ > 1 && concurrency_ >= usable.count();
   if (fills_cpus_) {
-    int32_t last = 0;
-    usable.ForEach(
-        [&last](uint32_t each) { last = static_cast<int32_t>(each); });
-    cpu_load_.Init(static_cast<uint32_t>(last) + 1);
+    cpu_load_.Init(static_cast<uint32_t>(64 * usable.words().size()));
   }
   int32_t cpu = -1;
   if (concurrency_ > 1 && usable.count() > 1) {
