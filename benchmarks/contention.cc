@@ -349,7 +349,7 @@ int main(int argc, char** argv) {
     perception_count = 2;
   }
   if (options.alone || options.only == "periodic") perception_count = 0;
-  // What runs elsewhere; this process ends at the same time.
+  // Another process runs the periodic streams, and ends at the same time.
   const bool has_periodic = options.only != "perception";
   const int32_t low = options.flat ? TAKT_PRIORITY_DEFAULT : kLowPriority;
   const int32_t high = options.flat ? TAKT_PRIORITY_DEFAULT : kHighPriority;

@@ -12,7 +12,7 @@
 namespace takt {
 namespace {
 
-// Of the process, as the library is.
+// There is one in the process, as there is one library.
 class CloseAtThreadEnd {
  public:
   CloseAtThreadEnd() {

@@ -1,7 +1,7 @@
 // Keeps the library that this code is in loaded after the application's
 // dlclose(), for as long as a thread of the library runs. The thread's end
 // unloads it: the C library calls dlclose() there, so no code of the library
-// runs any more.
+// runs afterwards.
 //
 // Thread-safety: all may be called on any thread.
 #ifndef TAKT_BASE_LIBRARY_PIN_H_

@@ -9,6 +9,7 @@
 #include "base/status.h"
 
 namespace takt::exec {
+
 absl::StatusOr<std::unique_ptr<CoreArbiter>> CoreArbiter::Join(
     const std::string& path, const CpuSet& cpus, uint32_t share_permille) {
   TAKT_CHECK(!cpus.empty() && share_permille <= 1000);

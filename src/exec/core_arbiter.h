@@ -4,7 +4,7 @@
 // A process writes its claims when they rise, and looks at those of others at
 // most every kLookNs, as its threads come by. So a process with less urgent
 // work gives its cores away at the end of a range of tiles. Alone, it looks
-// every kLonelyLookNs. Nobody ever waits for another process: claims of a
+// every kLonelyLookNs. No process ever waits for another one: claims of a
 // process that died count no more once it is seen, those that are not renewed
 // for kClaimLifeNs neither, and a process that got no core for kPatienceNs
 // takes one for kPatienceTurnNs.
@@ -111,7 +111,7 @@ class CoreArbiter {
   // What the executor has.
   std::array<std::atomic<uint32_t>, kLaneCount> counts_{};
   std::array<std::atomic<int64_t>, kLaneCount> deadlines_ns_{};
-  // What others were told.
+  // The counts that are in the file.
   std::array<std::atomic<uint32_t>, kLaneCount> told_counts_{};
 
   alignas(64) std::atomic<int64_t> next_look_ns_{0};

@@ -1,5 +1,6 @@
 // A CoreFile is the file in which processes that share cores tell each other
-// what they ask for. There is no daemon. Whoever may write the file takes part.
+// what they ask for. There is no daemon. Each process that may write the file
+// takes part.
 //
 // The file is read and written, not mapped: a peer that truncates a mapped file
 // would end every process that maps it. What is read may be anything, and is

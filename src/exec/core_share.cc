@@ -67,7 +67,8 @@ CoreGrant ShareCores(absl::Span<const CoreClaims> claims, size_t own,
     const CoreClaims& claim = claims[process];
     uint32_t outside = claim.outside_count;
     for (uint32_t lane = kLaneCount; lane-- > 0;) {
-      // Nobody takes more than there are; that also bounds the time of this.
+      // No process takes more than there are; that also bounds the time of
+      // this.
       uint32_t wanted = claim.counts[lane];
       const uint32_t there = std::min(wanted, outside);
       outside -= there;

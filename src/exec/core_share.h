@@ -1,7 +1,7 @@
 // How processes share cores: the order of their claims, and what each may take.
 // Every process computes this from the same claims (core_file.h).
 //
-// Thread-safety: none. Pure: the caller tells the time.
+// Thread-safety: none. The caller passes the time.
 #ifndef TAKT_EXEC_CORE_SHARE_H_
 #define TAKT_EXEC_CORE_SHARE_H_
 

@@ -1,6 +1,6 @@
-// Cores among processes: who gets them, and what happens when a process dies,
-// hangs, or damages the file. Arbiters and executors of one process stand for
-// processes where none has to die.
+// Cores among processes: which process gets them, and what happens when a
+// process dies, hangs, or damages the file. Arbiters and executors of one
+// process stand for processes where none has to die.
 #include "exec/core_arbiter.h"
 
 #include <fcntl.h>

@@ -87,8 +87,8 @@ TEST(CoreShareTest, AShareGoesBeforeBestEffortAndNotBeforeMore) {
   EXPECT_EQ(LimitOf({share, Claim(4, 2)}, 0, 2), 0u);
 }
 
-// No core is given twice, none is kept from who wants it, and nobody has one
-// that more urgent work lacks.
+// No core is given twice, none is kept from a process that wants it, and no
+// process has one that more urgent work lacks.
 TEST(CoreShareTest, RandomClaims) {
   std::mt19937 random(3);
   for (int round = 0; round < 3000; ++round) {

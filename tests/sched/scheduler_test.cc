@@ -940,7 +940,7 @@ TEST(SchedulerTest, AgedWorkIsNotHeldUpByHigherPriorities) {
   }
 }
 
-// Without any event: a timer tells when.
+// A timer is set for that; no event is needed.
 TEST(SchedulerTest, AWaitingJobBecomesCritical) {
   Shop shop(Cores(1), "laxity");
   const StreamId first =
