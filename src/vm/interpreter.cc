@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/lean_error.h"
+#include "base/narrow.h"
 #include "base/status.h"
 #include "base/unaligned.h"
 #include "vm/frame.h"
@@ -72,6 +73,26 @@ T FromBits(uint64_t bits) {
     return std::bit_cast<T>(bits);
   }
 }
+
+// The first unit of an instruction, loaded at once. The opcode and the operands
+// b and c are shifted out of a register: with a load for each of them, the
+// load ports limit the speed of short instructions. Operand a is needed last
+// and is loaded, which spares two shifts.
+class Fetched {
+ public:
+  explicit Fetched(const Unit* pc) { std::memcpy(&bits_, pc, sizeof(bits_)); }
+
+  uint16_t op() const { return Truncate<uint16_t>(bits_); }
+  int16_t b() const { return Truncate<int16_t>(bits_ >> 32); }
+  int16_t c() const {
+    return Truncate<int16_t>(static_cast<int64_t>(bits_) >> 48);
+  }
+  int32_t wide() const { return Truncate<int32_t>(bits_ >> 32); }
+
+ private:
+  uint64_t bits_;
+};
+static_assert(std::endian::native == std::endian::little);
 
 bool FailDivision(RunGuard& guard) {
   return guard.Fail(LeanError(absl::StatusCode::kInvalidArgument,
@@ -356,6 +377,7 @@ Outcome Interpreter::Execute(Invocation& invocation) {
   uint32_t* base = invocation.base_;
   const Unit* pc = invocation.pc_;
   uint64_t last = 0;  // The last result: see inner_ops.inc.
+  Fetched unit(pc);
 
   // clang-format off
 // Runs the instruction that is `units` further on.
@@ -376,7 +398,7 @@ Outcome Interpreter::Execute(Invocation& invocation) {
 // is the last result.
 #define VM_UNARY(name, From, To, expression) \
   VM_OP(name) { \
-    const auto x = Get<From>(base, pc->b); \
+    const auto x = Get<From>(base, unit.b()); \
     VM_SET(To, expression) \
     VM_NEXT(1) \
   }
@@ -388,15 +410,15 @@ Outcome Interpreter::Execute(Invocation& invocation) {
     VM_NEXT(1) \
   }
 #define VM_MIXED(name, X, Y, To, expression) \
-  VM_BINARY_FORM(name, Get<X>(base, pc->b), Get<Y>(base, pc->c), To, expression) \
-  VM_BINARY_FORM(name##B, FromBits<X>(last), Get<Y>(base, pc->c), To, expression) \
-  VM_BINARY_FORM(name##C, Get<X>(base, pc->b), FromBits<Y>(last), To, expression)
+  VM_BINARY_FORM(name, Get<X>(base, unit.b()), Get<Y>(base, unit.c()), To, expression) \
+  VM_BINARY_FORM(name##B, FromBits<X>(last), Get<Y>(base, unit.c()), To, expression) \
+  VM_BINARY_FORM(name##C, Get<X>(base, unit.b()), FromBits<Y>(last), To, expression)
 #define VM_BINARY(name, From, To, expression) VM_MIXED(name, From, From, To, expression)
 #define VM_SHIFT(name, T, expression) VM_MIXED(name, T, uint32_t, T, expression)
 #define VM_INTEGER_POWER(name, F) \
   VM_OP(name) { \
-    const auto x = Get<F>(base, pc->b); \
-    const auto y = Get<int64_t>(base, pc->c); \
+    const auto x = Get<F>(base, unit.b()); \
+    const auto y = Get<int64_t>(base, unit.c()); \
     VM_SET(F, IntegerPower(x, y)) \
     VM_NEXT(1) \
   }
@@ -409,17 +431,17 @@ Outcome Interpreter::Execute(Invocation& invocation) {
     VM_NEXT(2) \
   }
 #define VM_TERNARY(name, X, T, expression) \
-  VM_TERNARY_FORM(name, Get<X>(base, pc->b), Get<T>(base, pc->c), Get<T>(base, pc[1].list()[0]), T, expression) \
-  VM_TERNARY_FORM(name##B, FromBits<X>(last), Get<T>(base, pc->c), Get<T>(base, pc[1].list()[0]), T, expression) \
-  VM_TERNARY_FORM(name##C, Get<X>(base, pc->b), FromBits<T>(last), Get<T>(base, pc[1].list()[0]), T, expression) \
-  VM_TERNARY_FORM(name##D, Get<X>(base, pc->b), Get<T>(base, pc->c), FromBits<T>(last), T, expression)
+  VM_TERNARY_FORM(name, Get<X>(base, unit.b()), Get<T>(base, unit.c()), Get<T>(base, pc[1].list()[0]), T, expression) \
+  VM_TERNARY_FORM(name##B, FromBits<X>(last), Get<T>(base, unit.c()), Get<T>(base, pc[1].list()[0]), T, expression) \
+  VM_TERNARY_FORM(name##C, Get<X>(base, unit.b()), FromBits<T>(last), Get<T>(base, pc[1].list()[0]), T, expression) \
+  VM_TERNARY_FORM(name##D, Get<X>(base, unit.b()), Get<T>(base, unit.c()), FromBits<T>(last), T, expression)
 #define VM_PAIR(name, First, Second, T) \
-  VM_TERNARY_FORM(name, Get<T>(base, pc->b), Get<T>(base, pc->c), Get<T>(base, pc[1].list()[0]), T, Second<T>()(First<T>()(x, y), z)) \
-  VM_TERNARY_FORM(name##B, FromBits<T>(last), Get<T>(base, pc->c), Get<T>(base, pc[1].list()[0]), T, Second<T>()(First<T>()(x, y), z))
+  VM_TERNARY_FORM(name, Get<T>(base, unit.b()), Get<T>(base, unit.c()), Get<T>(base, pc[1].list()[0]), T, Second<T>()(First<T>()(x, y), z)) \
+  VM_TERNARY_FORM(name##B, FromBits<T>(last), Get<T>(base, unit.c()), Get<T>(base, pc[1].list()[0]), T, Second<T>()(First<T>()(x, y), z))
 #define VM_DIVISION(name, T, function) \
   VM_OP(name) { \
-    const auto x = Get<T>(base, pc->b); \
-    const auto y = Get<T>(base, pc->c); \
+    const auto x = Get<T>(base, unit.b()); \
+    const auto y = Get<T>(base, unit.c()); \
     if (y == 0) { FailDivision(guard); goto failed; } \
     VM_SET(T, function<T>(x, y)) \
     VM_NEXT(1) \
@@ -427,27 +449,27 @@ Outcome Interpreter::Execute(Invocation& invocation) {
 // a = b[c], widened as a Register.
 #define VM_LOAD_FORM(name, index, Stored, Register) \
   VM_OP(name) { \
-    const ByteBuffer* const buffer = BufferAt(base, pc->b, guard); \
+    const ByteBuffer* const buffer = BufferAt(base, unit.b(), guard); \
     const uint64_t i = index; \
     if (buffer == nullptr || !CheckRange(*buffer, i, 1, sizeof(Stored), guard)) goto failed; \
     VM_SET(Register, LoadUnaligned<Stored>(buffer->data() + i * sizeof(Stored))) \
     VM_NEXT(1) \
   }
 #define VM_LOAD(name, Stored, Register) \
-  VM_LOAD_FORM(name, Get<uint64_t>(base, pc->c), Stored, Register) \
+  VM_LOAD_FORM(name, Get<uint64_t>(base, unit.c()), Stored, Register) \
   VM_LOAD_FORM(name##C, last, Stored, Register)
 // a[b] = c.
 #define VM_STORE_FORM(name, value, Stored) \
   VM_OP(name) { \
     const ByteBuffer* const buffer = MutableBufferAt(base, pc->a, guard); \
-    const auto i = Get<uint64_t>(base, pc->b); \
+    const auto i = Get<uint64_t>(base, unit.b()); \
     if (buffer == nullptr || !CheckRange(*buffer, i, 1, sizeof(Stored), guard)) goto failed; \
     const auto stored = static_cast<Stored>(value); \
     std::memcpy(buffer->data() + i * sizeof(Stored), &stored, sizeof(Stored)); \
     VM_NEXT(1) \
   }
 #define VM_STORE(name, Stored) \
-  VM_STORE_FORM(name, Get<Stored>(base, pc->c), Stored) \
+  VM_STORE_FORM(name, Get<Stored>(base, unit.c()), Stored) \
   VM_STORE_FORM(name##C, last, Stored)
 // Calls a function of object_ops.h, which may throw; the instruction takes
 // `units` units.
@@ -462,42 +484,42 @@ Outcome Interpreter::Execute(Invocation& invocation) {
 #define VM_BRANCH1(name, T, expression) \
   VM_OP(name) { \
     const auto x = Get<T>(base, pc->a); \
-    VM_NEXT((expression) ? pc->wide() : 1) \
+    VM_NEXT((expression) ? unit.wide() : 1) \
   } \
   VM_OP(name##Back) { \
     const auto x = Get<T>(base, pc->a); \
     if (__builtin_expect(!(expression), 0)) VM_NEXT(1) \
-    pc += pc->wide(); \
+    pc += unit.wide(); \
     VM_POLL() \
   }
 // Jumps by c if the expression holds; x is register a, y register b.
 #define VM_BRANCH2(name, T, expression) \
   VM_OP(name) { \
     const auto x = Get<T>(base, pc->a); \
-    const auto y = Get<T>(base, pc->b); \
-    if (expression) VM_NEXT(pc->c) \
+    const auto y = Get<T>(base, unit.b()); \
+    if (expression) VM_NEXT(unit.c()) \
     VM_NEXT(1) \
   } \
   VM_OP(name##Back) { \
     const auto x = Get<T>(base, pc->a); \
-    const auto y = Get<T>(base, pc->b); \
+    const auto y = Get<T>(base, unit.b()); \
     if (__builtin_expect(!(expression), 0)) VM_NEXT(1) \
-    pc += pc->c; \
+    pc += unit.c(); \
     VM_POLL() \
   }
 // Sets register a to x = b + c, then branches on x and y.
 #define VM_ADD_BRANCH(name, T, expression) \
   VM_OP(name) { \
-    const auto x = static_cast<T>(Get<std::make_unsigned_t<T>>(base, pc->b) + \
-                                  Get<std::make_unsigned_t<T>>(base, pc->c)); \
+    const auto x = static_cast<T>(Get<std::make_unsigned_t<T>>(base, unit.b()) + \
+                                  Get<std::make_unsigned_t<T>>(base, unit.c())); \
     const auto y = Get<T>(base, pc[1].list()[0]); \
     Set<T>(base, pc->a, x); \
     if (expression) VM_NEXT(pc[1].a) \
     VM_NEXT(2) \
   } \
   VM_OP(name##Back) { \
-    const auto x = static_cast<T>(Get<std::make_unsigned_t<T>>(base, pc->b) + \
-                                  Get<std::make_unsigned_t<T>>(base, pc->c)); \
+    const auto x = static_cast<T>(Get<std::make_unsigned_t<T>>(base, unit.b()) + \
+                                  Get<std::make_unsigned_t<T>>(base, unit.c())); \
     const auto y = Get<T>(base, pc[1].list()[0]); \
     Set<T>(base, pc->a, x); \
     if (__builtin_expect(!(expression), 0)) VM_NEXT(2) \
@@ -528,13 +550,14 @@ Outcome Interpreter::Execute(Invocation& invocation) {
 #include "vm/inner_ops.inc"
   };
 #define VM_OP(name) L_##name:
-#define VM_DISPATCH() goto *kLabels[pc->op]
+#define VM_DISPATCH() { unit = Fetched(pc); goto *kLabels[unit.op()]; }
   VM_DISPATCH();
 #else
 #define VM_OP(name) case InnerOp::name:
 #define VM_DISPATCH() goto dispatch
 dispatch:
-  switch (static_cast<InnerOp>(pc->op)) {
+  unit = Fetched(pc);
+  switch (static_cast<InnerOp>(unit.op())) {
     case InnerOp::kCount: return Outcome::kFailed;  // Never emitted.
 #endif
 
@@ -696,8 +719,8 @@ dispatch:
   VM_UNARY(kCmpNanF64, double, int32_t, std::isnan(x))
 
   // Constants, moves, globals.
-  VM_OP(kLoadConstant32) { Set<int32_t>(base, pc->a, pc->wide()); VM_NEXT(1) }
-  VM_OP(kLoadConstant64) { Set<int64_t>(base, pc->a, pc->wide()); VM_NEXT(1) }
+  VM_OP(kLoadConstant32) { Set<int32_t>(base, pc->a, unit.wide()); VM_NEXT(1) }
+  VM_OP(kLoadConstant64) { Set<int64_t>(base, pc->a, unit.wide()); VM_NEXT(1) }
   VM_OP(kLoadConstantBig64) { Set(base, pc->a, pc[1].payload<uint64_t>()); VM_NEXT(2) }
   VM_OP(kLoadRodata) {
     Object* const buffer = pc[1].payload<Object*>();
@@ -707,8 +730,8 @@ dispatch:
   }
   VM_UNARY(kMove32, uint32_t, uint32_t, x)
   VM_UNARY(kMove64, uint64_t, uint64_t, x)
-  VM_UNARY(kAddConstantI32, uint32_t, uint32_t, x + static_cast<uint32_t>(pc->c))
-  VM_UNARY(kAddConstantI64, uint64_t, uint64_t, x + static_cast<uint64_t>(pc->c))
+  VM_UNARY(kAddConstantI32, uint32_t, uint32_t, x + static_cast<uint32_t>(unit.c()))
+  VM_UNARY(kAddConstantI64, uint64_t, uint64_t, x + static_cast<uint64_t>(unit.c()))
   VM_OP(kSwitch32) {
     Set(base, pc->a, Get<uint32_t>(base, Choose(base, pc, pc + 1)));
     VM_NEXT(2 + UnitsOfList(pc[1].payload<uint64_t>()))
@@ -718,19 +741,19 @@ dispatch:
     VM_NEXT(2 + UnitsOfList(pc[1].payload<uint64_t>()))
   }
   VM_OP(kGlobalLoad32) {
-    std::memcpy(base + pc->a, HeaderOf(base).instance->globals + pc->wide(), 4);
+    std::memcpy(base + pc->a, HeaderOf(base).instance->globals + unit.wide(), 4);
     VM_NEXT(1)
   }
   VM_OP(kGlobalLoad64) {
-    std::memcpy(base + pc->a, HeaderOf(base).instance->globals + pc->wide(), 8);
+    std::memcpy(base + pc->a, HeaderOf(base).instance->globals + unit.wide(), 8);
     VM_NEXT(1)
   }
   VM_OP(kGlobalStore32) {
-    std::memcpy(HeaderOf(base).instance->globals + pc->wide(), base + pc->a, 4);
+    std::memcpy(HeaderOf(base).instance->globals + unit.wide(), base + pc->a, 4);
     VM_NEXT(1)
   }
   VM_OP(kGlobalStore64) {
-    std::memcpy(HeaderOf(base).instance->globals + pc->wide(), base + pc->a, 8);
+    std::memcpy(HeaderOf(base).instance->globals + unit.wide(), base + pc->a, 8);
     VM_NEXT(1)
   }
   VM_OBJECT(kGlobalLoadIndirectI32, LoadGlobalIndirect<uint32_t>, 1)
@@ -744,15 +767,15 @@ dispatch:
 
   // Refs.
   VM_OP(kConstRefZero) { Discard(base, pc->a); VM_NEXT(1) }
-  VM_OP(kAssignRef) { Put(base, pc->a, Take(base, pc->b)); VM_NEXT(1) }
-  VM_OP(kCmpEqRef) { Set<int32_t>(base, pc->a, Peek(base, pc->b) == Peek(base, pc->c)); VM_NEXT(1) }
-  VM_OP(kCmpNeRef) { Set<int32_t>(base, pc->a, Peek(base, pc->b) != Peek(base, pc->c)); VM_NEXT(1) }
-  VM_OP(kCmpNzRef) { Set<int32_t>(base, pc->a, Peek(base, pc->b) != nullptr); VM_NEXT(1) }
+  VM_OP(kAssignRef) { Put(base, pc->a, Take(base, unit.b())); VM_NEXT(1) }
+  VM_OP(kCmpEqRef) { Set<int32_t>(base, pc->a, Peek(base, unit.b()) == Peek(base, unit.c())); VM_NEXT(1) }
+  VM_OP(kCmpNeRef) { Set<int32_t>(base, pc->a, Peek(base, unit.b()) != Peek(base, unit.c())); VM_NEXT(1) }
+  VM_OP(kCmpNzRef) { Set<int32_t>(base, pc->a, Peek(base, unit.b()) != nullptr); VM_NEXT(1) }
   VM_OBJECT(kSelectRef, SelectRef, 3)
   VM_OBJECT(kSwitchRef, SwitchRef, 3 + UnitsOfList(pc[2].payload<uint64_t>()))
   VM_OBJECT(kCastAnyRef, CastRef, 2)
   VM_OP(kDiscardRefs) {
-    const auto count = static_cast<uint32_t>(pc->wide());
+    const auto count = static_cast<uint32_t>(unit.wide());
     for (uint32_t i = 0; i < count; ++i) Discard(base, pc[1].list()[i]);
     VM_NEXT(1 + UnitsOfList(count))
   }
@@ -796,22 +819,22 @@ dispatch:
   VM_OBJECT(kListSetRef, SetListRef, 1)
 
   // Branches.
-  VM_OP(kJump) VM_NEXT(pc->wide())
-  VM_OP(kJumpBack) { pc += pc->wide(); VM_POLL() }
+  VM_OP(kJump) VM_NEXT(unit.wide())
+  VM_OP(kJumpBack) { pc += unit.wide(); VM_POLL() }
   VM_OP(kMove32JumpBack) {
-    Set(base, pc->a, Get<uint32_t>(base, pc->b));
-    pc += pc->c;
+    Set(base, pc->a, Get<uint32_t>(base, unit.b()));
+    pc += unit.c();
     VM_POLL()
   }
   VM_OP(kMove64JumpBack) {
-    Set(base, pc->a, Get<uint64_t>(base, pc->b));
-    pc += pc->c;
+    Set(base, pc->a, Get<uint64_t>(base, unit.b()));
+    pc += unit.c();
     VM_POLL()
   }
   VM_OP(kJumpTable) {
     // An index out of range takes the last entry.
     const auto index = Get<uint32_t>(base, pc->a);
-    VM_NEXT(1 + std::min(index, static_cast<uint32_t>(pc->wide())))
+    VM_NEXT(1 + std::min(index, static_cast<uint32_t>(unit.wide())))
   }
   VM_BRANCH1(kBranchNzI32, uint32_t, x != 0)
   VM_BRANCH1(kBranchZI32, uint32_t, x == 0)
@@ -858,7 +881,7 @@ dispatch:
   VM_OP(kCall) {
     const Function& callee = *pc[1].payload<const Function*>();
     uint32_t* caller = base;  // May move; `base` itself stays in a register.
-    base = PushFrame(invocation, &caller, static_cast<uint32_t>(pc->wide()), callee);
+    base = PushFrame(invocation, &caller, static_cast<uint32_t>(unit.wide()), callee);
     if (base == nullptr) { base = caller; FailStack(guard); goto failed; }
     HeaderOf(base).instance = HeaderOf(caller).instance;
     HeaderOf(base).return_pc = pc + static_cast<uint16_t>(pc->a);
@@ -868,7 +891,7 @@ dispatch:
     VM_POLL()
   }
   VM_OP(kCallImport) {
-    const Callee& callee = HeaderOf(base).instance->imports[pc->wide()];
+    const Callee& callee = HeaderOf(base).instance->imports[unit.wide()];
     if (callee.native != nullptr) {
       const Outcome outcome = CallNative(invocation, callee, pc, base);
       if (outcome == Outcome::kFailed) goto failed;
@@ -889,7 +912,7 @@ dispatch:
     VM_POLL()
   }
   VM_OP(kImportResolved) {
-    const Callee& callee = HeaderOf(base).instance->imports[pc->wide()];
+    const Callee& callee = HeaderOf(base).instance->imports[unit.wide()];
     Set<int32_t>(base, pc->a, callee.native != nullptr || callee.function != nullptr);
     VM_NEXT(1)
   }
@@ -905,7 +928,7 @@ dispatch:
     VM_NEXT(1)
   }
   VM_OP(kReturnMany) {
-    const auto count = static_cast<uint32_t>(pc->wide());
+    const auto count = static_cast<uint32_t>(unit.wide());
     PassResults(base, pc, CallerOf(base), HeaderOf(base).return_pc->list());
     VM_POP_FRAME()
     VM_NEXT(UnitsOfList(count))
