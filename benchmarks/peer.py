@@ -106,8 +106,8 @@ def rows(folder):
     gemm_npu = (here / "gemm_i8.npu.vmfb", *gemm[1:])
     return [
         Row("scalar loop, 1 M iterations", loops, "scalar", [], SYNC, SYNC,
-            0.7),
-        Row("calls, 1 M iterations", loops, "calls", [], SYNC, SYNC, 0.25),
+            0.5),
+        Row("calls, 1 M iterations", loops, "calls", [], SYNC, SYNC, 0.15),
         Row("simple_mul, local-sync", *mul, SYNC, SYNC, 0.4),
         Row("simple_mul, local-task", *mul, TASK, TASK, 0.08),
         Row("estimator, local-sync", *estimator, SYNC, SYNC, 0.7),
