@@ -233,6 +233,9 @@ class StealingExecutor final : public Executor {
   void Park(ThreadState& state, bool is_surplus, int64_t deadline_ns);
   // Whether more threads are active than may be, and this worker has to sleep.
   bool IsSurplus(ThreadState& state);
+  // Whether another active thread was last seen on this thread's processor.
+  // False unless the threads fill the processors.
+  bool SharesCpu(ThreadState& state);
 
   // ---- stealing_executor_cores.cc: cores that processes share.
   absl::Status JoinCores(const Options& options);

@@ -79,7 +79,11 @@ bool StealingExecutor::IsSurplus(ThreadState& state) {
       !state.shared.own_hints.Read(std::memory_order_relaxed).empty()) {
     return false;
   }
-  if (!fills_cpus_) return true;
+  return !fills_cpus_ || SharesCpu(state);
+}
+
+bool StealingExecutor::SharesCpu(ThreadState& state) {
+  if (!fills_cpus_) return false;
   const int32_t here = sched_getcpu();
   cpu_load_.Enter(here, &state.seen_on);
   return cpu_load_.CountOn(here) > 1;
@@ -106,6 +110,9 @@ bool StealingExecutor::Search(ThreadState& state, FoundJob* found) {
       may_be = true;  // The caller sees to that.
       break;
     }
+    // It would keep its processor from a thread that works, and others would
+    // rely on it. When it is woken, the kernel finds it another one.
+    if (SharesCpu(state)) break;
     const bool is_busy = active_.load(std::memory_order_relaxed) >
                          searching_.load(std::memory_order_relaxed);
     const int64_t budget_ns = std::min(

@@ -196,15 +196,20 @@ void StealingExecutor::Wake(uint32_t count, uint32_t lane,
                             const WorkerSet* allowed, const ThreadState* from,
                             uint32_t others) {
   if (count == 0 || !idle_.HasIdle()) return;
+  // A thread that waits for the processor of another one does nothing now, and
+  // leaves a processor to one that is woken.
+  const uint32_t crowding = cpu_load_.crowding();
   if (allowed == nullptr) {
     // Threads that search already will find the job.
     const uint32_t searching = searching_.load(std::memory_order_seq_cst);
-    if (count <= searching) return;
-    count -= searching;
+    const uint32_t finding = searching - std::min(searching, crowding);
+    if (count <= finding) return;
+    count -= finding;
   }
   for (; count > 0; --count) {
     if (allowed == nullptr &&
-        active_.load(std::memory_order_seq_cst) + others >= concurrency_) {
+        active_.load(std::memory_order_seq_cst) + others >=
+            concurrency_ + crowding) {
       return;
     }
     if (!WakeOne(lane, allowed, from)) return;

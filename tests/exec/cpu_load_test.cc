@@ -26,6 +26,27 @@ TEST(CpuLoadTest, CountsEachThreadWhereItWasSeenLast) {
   EXPECT_EQ(a, CpuLoad::kNowhere);
 }
 
+TEST(CpuLoadTest, CrowdingCountsThreadsWithoutAProcessorOfTheirOwn) {
+  CpuLoad load;
+  load.Init(4);
+  int32_t seen_on[4] = {CpuLoad::kNowhere, CpuLoad::kNowhere, CpuLoad::kNowhere,
+                        CpuLoad::kNowhere};
+  load.Enter(0, &seen_on[0]);
+  load.Enter(1, &seen_on[1]);
+  EXPECT_EQ(load.crowding(), 0u);
+  load.Enter(1, &seen_on[2]);
+  load.Enter(1, &seen_on[3]);
+  EXPECT_EQ(load.crowding(), 2u);
+  load.Enter(2, &seen_on[1]);
+  EXPECT_EQ(load.crowding(), 1u);
+  load.Enter(4, &seen_on[2]);  // No processor that is counted.
+  EXPECT_EQ(load.crowding(), 0u);
+  load.Enter(2, &seen_on[3]);
+  EXPECT_EQ(load.crowding(), 1u);
+  for (int32_t& seen : seen_on) load.Leave(&seen);
+  EXPECT_EQ(load.crowding(), 0u);
+}
+
 TEST(CpuLoadTest, IgnoresProcessorsThatItDoesNotKnow) {
   CpuLoad load;
   load.Init(2);
@@ -53,6 +74,7 @@ TEST(CpuLoadTest, ManyThreadsLeaveNothingBehind) {
   }
   for (std::thread& thread : threads) thread.join();
   for (int32_t cpu = 0; cpu < 3; ++cpu) EXPECT_EQ(load.CountOn(cpu), 0u);
+  EXPECT_EQ(load.crowding(), 0u);
 }
 
 }  // namespace
