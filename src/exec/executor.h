@@ -158,6 +158,10 @@ class Executor : public Object {
   // threads on half of the processors do. So a thread more often reads what it
   // wrote in the job before, and finds it in its cache.
   virtual bool TakesFromBack() const { return false; }
+  // Whether the calling thread, which runs a job of the executor, shares its
+  // processor with another one although a processor is free. Its job should
+  // stop then, and be submitted again: another thread continues it there.
+  virtual bool MustMove() const { return false; }
   // The traits of jobs that work for `job`. Errors of FindAffinity().
   absl::StatusOr<JobTraits> FindTraits(const JobAttributes& job);
 

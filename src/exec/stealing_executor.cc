@@ -66,6 +66,7 @@ void StealingExecutor::MakeSlots(const Options& options) {
                             : topology::AllowedCpus();
   fills_cpus_ = concurrency_ > 1 && concurrency_ >= usable.count();
   if (fills_cpus_) {
+    cpu_count_ = usable.count();
     cpu_load_.Init(static_cast<uint32_t>(64 * usable.words().size()));
   }
   int32_t cpu = -1;

@@ -97,6 +97,7 @@ class StealingExecutor final : public Executor {
   const WorkerSet* FindWorkers(const WorkerSet& workers) override
       ABSL_LOCKS_EXCLUDED(mutex_);
   bool TakesFromBack() const override;
+  bool MustMove() const override;
   ExecutorStatistics statistics() const override;
   Worker* current_worker() override;
 
@@ -108,6 +109,9 @@ class StealingExecutor final : public Executor {
   // Threads that one thread wakes for a job. Each of them wakes as many, so a
   // large job reaches 64 workers in six steps and no thread wakes them all.
   static constexpr uint32_t kWakeBranches = 2;
+  // How long a thread looks for a job while two others share a processor. The
+  // longest piece of a job takes a fifth of that.
+  static constexpr int64_t kCrowdedNs = 500'000;
 
   // The innermost state of this thread; null outside of all executors.
   // `constinit` and the model spare each access a call.
@@ -231,11 +235,24 @@ class StealingExecutor final : public Executor {
   // Sleeps until there may be a job, or `deadline_ns` has passed. The thread is
   // active before and after.
   void Park(ThreadState& state, bool is_surplus, int64_t deadline_ns);
+  // Its parts: enters the list of idle threads, sleeps, and leaves the list.
+  void Announce(ThreadState& state);
+  void Sleep(ThreadState& state, int64_t deadline_ns);
+  void Return(ThreadState& state);
   // Whether more threads are active than may be, and this worker has to sleep.
   bool IsSurplus(ThreadState& state);
   // Whether another active thread was last seen on this thread's processor.
   // False unless the threads fill the processors.
   bool SharesCpu(ThreadState& state);
+  // Whether it shares its processor, and another thread would find a free one:
+  // the kernel leaves both there for some ms.
+  bool MustMove(ThreadState& state) {
+    return __builtin_expect(cpu_load_.crowding() != 0, 0) && IsCrowded(state);
+  }
+  bool IsCrowded(ThreadState& state);
+  // Leaves this thread's next job to another thread, and sleeps. False if there
+  // is none that another thread may run.
+  bool Move(ThreadState& state, int64_t deadline_ns);
 
   // ---- stealing_executor_cores.cc: cores that processes share.
   absl::Status JoinCores(const Options& options);
@@ -359,7 +376,8 @@ class StealingExecutor final : public Executor {
   // worker sleeps only if another thread is on its processor: the kernel would
   // leave that processor idle for some ms, and two threads on another one.
   bool fills_cpus_ = false;
-  CpuLoad cpu_load_;  // Of active threads; used if fills_cpus_.
+  uint32_t cpu_count_ = 0;  // Usable processors; 0 unless fills_cpus_.
+  CpuLoad cpu_load_;        // Of active threads; used if fills_cpus_.
   const int64_t spin_ns_;
   const int64_t linger_ns_;
   const int64_t patience_ns_;  // The lingering that the options ask for.

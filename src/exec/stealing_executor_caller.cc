@@ -45,6 +45,7 @@ bool StealingExecutor::RunHelpingCaller(HelpingCaller::Impl& caller,
   const OrdinaryScope ordinary(state);
   const LaneWatchScope watch(*this, state);
   state.lane_min = worker_count() > 0 ? caller.lane : 0;
+  state.may_move = worker_count() > 0;
   if (RunKept(state) && state.is_notified()) {
     state.is_working = false;
     cpu_load_.Leave(&state.seen_on);
@@ -61,6 +62,7 @@ bool StealingExecutor::RunHelpingCaller(HelpingCaller::Impl& caller,
       YieldCore(state, deadline_ns);
       continue;
     }
+    if (MustMove(state) && Move(state, deadline_ns)) continue;
     FoundJob found = Find(state, /*clear=*/false);
     if (found.job != nullptr || Search(state, &found)) {
       if (found.job != nullptr) RunJob(state, found);

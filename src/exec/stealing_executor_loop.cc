@@ -30,6 +30,7 @@ void StealingExecutor::RunWorkerThread(void* argument) {
     slot->real_time.Init(slot->thread);
     slot->state.real_time = &slot->real_time;
   }
+  slot->state.may_move = true;
   executor->RunWorker(slot->state);
   innermost_ = nullptr;
   // Set by Shutdown() from within a job of this thread only.
@@ -43,6 +44,7 @@ void StealingExecutor::RunWorker(ThreadState& state) {
       YieldCore(state, kInfiniteFuture);
       continue;
     }
+    if (MustMove(state) && Move(state, kInfiniteFuture)) continue;
     const bool is_surplus = IsSurplus(state);
     if (is_surplus) {
       SpillNext(state);
@@ -89,6 +91,41 @@ bool StealingExecutor::SharesCpu(ThreadState& state) {
   return cpu_load_.CountOn(here) > 1;
 }
 
+bool StealingExecutor::IsCrowded(ThreadState& state) {
+  if (!state.may_move || state.interrupted != nullptr ||
+      !state.shared.own_hints.Read(std::memory_order_relaxed).empty()) {
+    return false;
+  }
+  const bool is_searched = searching_.load(std::memory_order_relaxed) > 0;
+  const bool has_free_cpu = active_.load(std::memory_order_relaxed) <
+                            cpu_count_ + cpu_load_.crowding();
+  return (is_searched || (has_free_cpu && idle_.HasIdle())) && SharesCpu(state);
+}
+
+bool StealingExecutor::Move(ThreadState& state, int64_t deadline_ns) {
+  if (state.next == nullptr || state.next->allowed != nullptr) return false;
+  const uint32_t lane = state.next->lane_now();
+  SpillNext(state);
+  BecomeRealTime(state);
+  const uint32_t active = active_.fetch_sub(1, std::memory_order_seq_cst);
+  TAKT_CHECK(active > 0);
+  Announce(state);
+  // A thread that searches from here on finds the job, or looks for work once
+  // more before it sleeps. This thread may be the one that is woken.
+  if (searching_.load(std::memory_order_seq_cst) == 0 &&
+      HasWork(state, LaneMask::All())) {
+    WakeOne(lane, nullptr, &state);
+  }
+  // Nor does it leave a job that only some threads may run.
+  if (!stopping_.load(std::memory_order_seq_cst) &&
+      state.shared.sleeper.raised() == 0 &&
+      state.shared.own_hints.Read(std::memory_order_seq_cst).empty()) {
+    Sleep(state, deadline_ns);
+  }
+  Return(state);
+  return true;
+}
+
 bool StealingExecutor::Search(ThreadState& state, FoundJob* found) {
   BecomeRealTime(state);
   if (linger_ns_ <= 0) return false;
@@ -115,9 +152,11 @@ bool StealingExecutor::Search(ThreadState& state, FoundJob* found) {
     if (SharesCpu(state)) break;
     const bool is_busy = active_.load(std::memory_order_relaxed) >
                          searching_.load(std::memory_order_relaxed);
-    const int64_t budget_ns = std::min(
+    int64_t budget_ns = std::min(
         is_busy ? linger_ns_ : spin_ns_,
         state.is_helping_caller() ? caller_spin_max_ns_ : kInfiniteFuture);
+    // Two threads share a processor: one of them leaves its job soon.
+    if (cpu_load_.crowding() != 0) budget_ns = std::max(budget_ns, kCrowdedNs);
     if (budget_ns <= 0) break;
     const int64_t now_ns = NowNs();
     // A caller's thread fires no timers, because it must return to its call.
@@ -152,16 +191,38 @@ bool StealingExecutor::Search(ThreadState& state, FoundJob* found) {
   return may_be;
 }
 
+void StealingExecutor::Announce(ThreadState& state) {
+  SharedState& shared = state.shared;
+  shared.last_cpu = sched_getcpu();
+  cpu_load_.Leave(&state.seen_on);
+  shared.idle_lane_min = state.lane_min;
+  idle_.Announce(shared);
+}
+
+void StealingExecutor::Sleep(ThreadState& state, int64_t deadline_ns) {
+  DropCore(state);
+  state.counters->parks.Add(1);
+  RecordHere(EventKind::kWorkerPark, 0);
+  state.shared.sleeper.Sleep(deadline_ns);
+  RecordHere(EventKind::kWorkerWake, 0);
+  ClaimCore(state);
+}
+
+void StealingExecutor::Return(ThreadState& state) {
+  // No thread has counted it if it was notified, or is late, or stays.
+  if (idle_.Withdraw(state.shared)) {
+    active_.fetch_add(1, std::memory_order_seq_cst);
+  }
+  state.shared.sleeper.Take(SharedState::kWork);
+}
+
 void StealingExecutor::Park(ThreadState& state, bool is_surplus,
                             int64_t deadline_ns) {
   SharedState& shared = state.shared;
   BecomeRealTime(state);
   const uint32_t active = active_.fetch_sub(1, std::memory_order_seq_cst);
   TAKT_CHECK(active > 0);
-  shared.last_cpu = sched_getcpu();
-  cpu_load_.Leave(&state.seen_on);
-  shared.idle_lane_min = state.lane_min;
-  idle_.Announce(shared);
+  Announce(state);
   const LaneMask lanes = state.lanes();
   bool stays =
       stopping_.load(std::memory_order_seq_cst) || shared.sleeper.raised() != 0;
@@ -177,17 +238,10 @@ void StealingExecutor::Park(ThreadState& state, bool is_surplus,
     }
   }
   if (!stays) {
-    DropCore(state);
     if (cores_ != nullptr && active == 1) cores_->BecomeIdle();
-    state.counters->parks.Add(1);
-    RecordHere(EventKind::kWorkerPark, 0);
-    shared.sleeper.Sleep(deadline_ns);
-    RecordHere(EventKind::kWorkerWake, 0);
-    ClaimCore(state);
+    Sleep(state, deadline_ns);
   }
-  // No thread has counted it if it was notified, or is late, or stays.
-  if (idle_.Withdraw(shared)) active_.fetch_add(1, std::memory_order_seq_cst);
-  shared.sleeper.Take(SharedState::kWork);
+  Return(state);
 }
 
 void StealingExecutor::TrimIfAsked(WorkerSlot& slot) {

@@ -28,6 +28,12 @@ bool StealingExecutor::TakesFromBack() const {
   return back_cpu_ >= 0 && sched_getcpu() >= back_cpu_;
 }
 
+bool StealingExecutor::MustMove() const {
+  ThreadState* const state = innermost_;
+  return state != nullptr && state->executor == this &&
+         state->executor->MustMove(*state);
+}
+
 inline RunningWork StealingExecutor::EnterWatchedJob(ThreadState& state,
                                                      const Job& job) {
   const RunningWork outer =
@@ -114,10 +120,11 @@ void StealingExecutor::RunChain(ThreadState& state) {
                             HintedLanes(state, std::memory_order_seq_cst);
     if (mail.HasAtLeast(lane) || others.HasAbove(lane) || !job->is_single() ||
         job->local_bytes > worker.local_bytes || IsSurplus(state) ||
-        MustYield(lane)) {
+        MustMove(state) || MustYield(lane)) {
       return;
     }
     state.next = nullptr;
+    if (fills_cpus_) cpu_load_.Enter(sched_getcpu(), &state.seen_on);
     worker.stops_for_ = LaneMask::Above(lane);
     EnterJob(state, *job);
     RunRange(state, *job, 0, job->tile_count);

@@ -207,9 +207,9 @@ void StealingExecutor::Wake(uint32_t count, uint32_t lane,
     count -= finding;
   }
   for (; count > 0; --count) {
-    if (allowed == nullptr &&
-        active_.load(std::memory_order_seq_cst) + others >=
-            concurrency_ + crowding) {
+    const uint32_t active = active_.load(std::memory_order_seq_cst) + others;
+    if (allowed == nullptr && active >= concurrency_ &&
+        active >= cpu_count_ + crowding) {
       return;
     }
     if (!WakeOne(lane, allowed, from)) return;
@@ -225,6 +225,8 @@ bool StealingExecutor::WakeOne(uint32_t lane, const WorkerSet* allowed,
   const WorkerSlot* const near = from != nullptr ? from->slot() : nullptr;
   const auto distance = [&](const IdleNode& node) {
     const auto& idle = static_cast<const SharedState&>(node);
+    // A thread that moves is idle, too, and is the last one to be woken.
+    if (from != nullptr && &idle == &from->shared) return 4;
     const int collides = idle.last_cpu == here ? 1 : 0;
     if (lane < idle.idle_lane_min) return -1;
     if (allowed != nullptr &&

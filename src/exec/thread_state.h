@@ -162,6 +162,7 @@ struct ThreadState {
 
   bool is_working = false;    // It runs jobs, or looks for some.
   bool is_finishing = false;  // It is in the Finish() of a job.
+  bool may_move = false;      // It may leave its job to a thread elsewhere.
   // A synchronous call asks other processes for a core while it does not
   // sleep, in its lane; 0: it does not.
   uint8_t core_lane = 0;

@@ -595,6 +595,62 @@ TEST(ClaimTest, ThreadsOnTheUpperHalfOfTheCpusBeginAtTheEnd) {
   executor->Shutdown();
 }
 
+// The kernel may leave two threads on one processor for some ms, while another
+// one is free.
+TEST(MoveTest, AJobLeavesAProcessorThatTwoThreadsShare) {
+  const CpuSet usable = topology::AllowedCpus();
+  if (usable.count() < 2) GTEST_SKIP() << "needs two CPUs";
+  Executor::Options options = OptionsOf(usable.count() + 1);
+  options.concurrency_max = usable.count();
+  Ref<Executor> executor = Make(options);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<uint32_t>(usable.Next(0)), &one);
+  std::atomic<bool> moved{false};
+  std::atomic<int> left{2};
+  // Each begins on a worker that is pinned, so that the worker is seen there.
+  // One of them asks whether to move, and is continued elsewhere.
+  struct Stage {
+    FunctionJob job;
+    bool is_over = false;
+    std::thread::id thread;
+  };
+  Stage stages[2];
+  for (Stage& stage : stages) {
+    const bool asks = &stage == &stages[1];
+    stage.job.run = [&, asks](uint32_t, uint32_t end, Worker&) {
+      const std::thread::id here = std::this_thread::get_id();
+      if (stage.thread != std::thread::id() && stage.thread != here) {
+        moved.store(true);
+      } else if (sched_getcpu() != usable.Next(0)) {
+        EXPECT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+        return end;
+      } else {
+        while (!moved.load() && !(asks && executor->MustMove())) {
+          std::this_thread::yield();
+        }
+        if (asks) stage.thread = here;
+      }
+      stage.is_over = moved.load();
+      return end;
+    };
+    stage.job.finish = [&](Worker&) {
+      if (!stage.is_over) {
+        executor->Submit(&stage.job);
+      } else {
+        left.fetch_sub(1);
+        left.notify_all();
+      }
+    };
+  }
+  for (Stage& stage : stages) executor->Submit(&stage.job);
+  for (int value = left.load(); value != 0; value = left.load()) {
+    left.wait(value);
+  }
+  EXPECT_FALSE(executor->MustMove());  // Not a thread of it.
+  executor->Shutdown();
+}
+
 TEST(TrimTest, IdleWorkersGiveTheirMemoryBack) {
   Ref<Executor> executor = Make(OptionsOf(1));
   std::atomic<bool> done{false};
