@@ -87,7 +87,8 @@ struct OperationRecord {
   int64_t fair_expected_ns = -1;
   int64_t used_ns = 0;
   // kRunning:
-  ResourceSet resources;
+  ResourceSet resources;  // Fewer than its alternative's once it has shrunk.
+  bool has_shrunk = false;
   uint32_t alternative = 0;
   int64_t start_ns = 0;
   int64_t expected_end_ns = 0;

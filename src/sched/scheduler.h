@@ -192,6 +192,11 @@ class Scheduler {
   // Reports that an operation stopped at the end of a tile; `done_ppm` of its
   // whole work is done.
   void Yielded(OperationId operation, uint32_t done_ppm, int64_t now_ns);
+  // Reports that a running operation, which is not on an NPU, has no more work
+  // for `count` of its resources: they are free, and it ends on the others, at
+  // least one. Only for an operation that no advisor placed. Returns those that
+  // are free now.
+  ResourceSet Shrunk(OperationId operation, uint32_t count, int64_t now_ns);
   // Reports that an operation failed; its job fails.
   void Failed(OperationId operation, int64_t now_ns);
   // Gives a job up, as its late policy would.
@@ -340,6 +345,8 @@ class Scheduler {
   void End(OperationRecord* operation, int64_t now_ns);
   uint32_t GroupOf(const ResourceSet& eligible, uint32_t shards_min);
   void StopRunning(OperationRecord* operation);
+  // Frees some or all of the resources on which it runs.
+  void FreeResources(OperationRecord* operation, const ResourceSet& freed);
   void Learn(const OperationRecord& operation, int64_t ran_ns);
   Prescription Ask(const OperationRecord& operation, int64_t now_ns);
   void TakePlaces(OperationRecord* operation, const Prescription& prescription);

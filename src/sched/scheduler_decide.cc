@@ -250,6 +250,7 @@ void Scheduler::Start(OperationRecord* operation, const Placement& placement) {
   operation->state = OperationRecord::State::kRunning;
   operation->resources = resources;
   operation->alternative = placement.alternative;
+  operation->has_shrunk = false;
   operation->start_ns = now_ns_;
   operation->expected_end_ns = placement.finish_ns;
   ++job->running_count;
@@ -465,8 +466,8 @@ int64_t Scheduler::WideningGain(const OperationRecord& running,
                                 uint32_t free_count) const {
   const auto& alternatives = costs_.kernel(running.kernel).alternatives;
   const auto& now = alternatives[running.alternative];
-  if (now.tile_ns == 0 || running.yields || running.job->is_ending ||
-      running.start_ns == now_ns_) {
+  if (now.tile_ns == 0 || running.yields || running.has_shrunk ||
+      running.job->is_ending || running.start_ns == now_ns_) {
     return 0;
   }
   const int64_t left_ns = ExpectedEnd(running) - now_ns_;

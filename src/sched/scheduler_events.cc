@@ -470,22 +470,31 @@ void Scheduler::LeaveBand(OperationRecord* operation) {
   operation->band_next = nullptr;
 }
 
-void Scheduler::StopRunning(OperationRecord* operation) {
-  operation->resources.ForEach(
-      [&](uint32_t resource) { running_on_[resource] = nullptr; });
-  free_ = free_ | (operation->resources & available_);
-  const uint32_t count = operation->resources.count();
+void Scheduler::FreeResources(OperationRecord* operation,
+                              const ResourceSet& freed) {
+  freed.ForEach([&](uint32_t resource) {
+    TAKT_DCHECK(running_on_[resource] == operation);
+    running_on_[resource] = nullptr;
+  });
+  free_ = free_ | (freed & available_);
+  const uint32_t count = freed.count();
   if (operation->facts.share_cores == 0) {
     operation->used_ns += OfAll(now_ns_ - operation->start_ns, count);
   }
   StreamRecord* stream = operation->job->stream;
+  TAKT_CHECK(stream->used_count >= count);
   stream->used_count -= count;
   CountUsed(stream);
+  operation->resources = operation->resources - freed;
+}
+
+void Scheduler::StopRunning(OperationRecord* operation) {
+  FreeResources(operation, operation->resources);
+  StreamRecord* stream = operation->job->stream;
   const auto& alternative =
       costs_.kernel(operation->kernel).alternatives[operation->alternative];
   stream->fair_until_ns = now_ns_;
   stream->fair_until = pools_[alternative.pool].fair.now();
-  operation->resources = {};
   --operation->job->running_count;
   operation->yields = false;
 }
@@ -570,6 +579,21 @@ void Scheduler::Yielded(OperationId id, uint32_t done_ppm, int64_t now_ns) {
   operation->has_yielded = true;
   operation->facts.tail_ns -= own_ns - rest_ns;
   Enqueue(operation, now_ns);
+}
+
+ResourceSet Scheduler::Shrunk(OperationId id, uint32_t count, int64_t now_ns) {
+  OperationRecord* operation = FindOperation(id);
+  TAKT_CHECK(operation->state == OperationRecord::State::kRunning);
+  TAKT_CHECK(count > 0 && count < operation->resources.count());
+  Advance(now_ns);
+  operation->has_shrunk = true;
+  ResourceSet kept;
+  operation->resources.ForEach([&](uint32_t resource) {
+    if (kept.count() + count < operation->resources.count()) kept.Add(resource);
+  });
+  const ResourceSet freed = operation->resources - kept;
+  FreeResources(operation, freed);
+  return freed;
 }
 
 void Scheduler::Failed(OperationId id, int64_t now_ns) {

@@ -337,6 +337,40 @@ TEST(SchedulerTest, UrgentWorkLeavesACoreThatGainsItLittle) {
 
 // The operations of one job have all cores one after the other; those of two
 // jobs of a band divide them.
+TEST(SchedulerTest, AnOperationThatShrinksFreesCoresBeforeItsEnd) {
+  SchedulerOptions options;
+  options.yields_at_once = true;
+  Shop shop(Cores(4), "job-shop", options);
+  const KernelId wide = shop.Kernel({{0, 1, 4000, 10}, {0, 4, 1000, 10}});
+  const KernelId narrow = shop.Kernel({{0, 1, 300, 10}});
+  const StreamId one = shop.Add(Terms(shop.Chain({wide}), kBestEffort));
+  const StreamId two = shop.Add(Terms(shop.Chain({narrow}), kBestEffort));
+  shop.Release(one, 0);
+  const auto first = shop.Decide(0);
+  ASSERT_EQ(first.size(), 1u);
+  ASSERT_EQ(first[0].shards, 4u);
+  shop.Release(two, 500);
+  EXPECT_TRUE(shop.Decide(500).empty());
+  const ResourceSet freed = shop->Shrunk(first[0].operation, 2, 900'000);
+  EXPECT_EQ(freed.count(), 2u);
+  EXPECT_EQ((freed & first[0].resources), freed);
+  // It has no work for the core that is left over.
+  const auto starts = shop.Decide(900);
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].stream, two);
+  EXPECT_EQ((starts[0].resources & freed), starts[0].resources);
+  EXPECT_EQ(shop->Shrunk(first[0].operation, 1, 950'000).count(), 1u);
+  shop.Finish(first[0], 1000);
+  shop.Finish(starts[0], 1200);
+  EXPECT_EQ(shop->live_job_count(), 0u);
+  // All cores are there again, and the duration is that of the whole run.
+  shop.Release(one, 1300);
+  const auto again = shop.Decide(1300);
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].resources.count(), 4u);
+  EXPECT_EQ(shop->costs().kernel(wide).alternatives[1].expected_ns, 1'000'000);
+}
+
 TEST(SchedulerTest, OnlyOperationsOfOtherJobsMakeOneNarrower) {
   for (const bool is_one_job : {true, false}) {
     SchedulerOptions options;
