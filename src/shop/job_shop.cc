@@ -165,6 +165,9 @@ void JobShop::EndShard(Task& task, Task::Outcome outcome,
     case Task::Outcome::kGivenBack:
       task.SubmitMissing();
       return;
+    case Task::Outcome::kShrunk:
+      task.PostShrunk(queue_);
+      break;
     case Task::Outcome::kGivenUp:
       task.Release();
       work->GiveUp();

@@ -256,6 +256,7 @@ class JobShop final : public Object {
   void ApplyReady(Task& task);
   void ApplyDone(Task& task);
   void ApplyStopped(Task& task);
+  void ApplyShrunk(Task& task);
   // Counts and records the yield; returns the task of the operation.
   Task& CountYield(const sched::Decision& decision);
   void Yield(const sched::Decision& decision);

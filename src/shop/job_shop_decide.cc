@@ -335,6 +335,22 @@ void JobShop::ApplyDone(Task& task) {
   task.Release();
 }
 
+// Some of the task's cores have no more work of it.
+void JobShop::ApplyShrunk(Task& task) {
+  // The run is over, or was stopped, if the count is 0.
+  const uint32_t count = task.TakeShrunkCount();
+  // An advisor knows the cores by the operation that it placed there.
+  if (count == 0 || advisor_->is_set() || !scheduler_->IsLive(task.id_)) return;
+  TAKT_CHECK(!task.is_linked_);
+  const sched::ResourceSet freed = scheduler_->Shrunk(task.id_, count, at_ns_);
+  if (!task.is_recorded_) return;
+  Decision part = task.start_;
+  part.resources = freed;
+  trace_.OnStop(at_ns_, part, {task.trace_name_, task.job_->trace_id_},
+                task.start_ns_, 1'000'000);
+  task.start_.resources = task.start_.resources - freed;
+}
+
 void JobShop::ApplyStopped(Task& task) {
   ReportRun(task);
   const uint32_t done_ppm = task.done_ppm();

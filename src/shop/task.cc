@@ -12,6 +12,9 @@ namespace {
 // The intended duration of a piece when several shards share the work: much
 // longer than a claim (under a microsecond), and much shorter than a run.
 constexpr int64_t kPieceNs = 50'000;
+// A shard whose end is nearer than this keeps its core: a decision costs about
+// a microsecond.
+constexpr int64_t kShrinkLeastNs = 20'000;
 // The longest duration of a piece, because no other shard can take a claimed
 // piece.
 constexpr int64_t kPieceMaxNs = 100'000;
@@ -62,6 +65,7 @@ Task::Task(JobShop* shop, ScheduledJob* job, Work* work)
       is_sequential_(work->sequential) {
   pieces_.push_back({0, work->tile_count});
   event_.task = this;
+  shrunk_event_.task = this;
 }
 
 void Task::PostReady(ShopEventQueue& queue) {
@@ -84,6 +88,16 @@ void Task::PostEnd(ShopEventQueue& queue, bool is_done) {
   queue.Post(&event_);
 }
 
+void Task::PostShrunk(ShopEventQueue& queue) {
+  Retain();
+  shrunk_event_.apply = [](ShopEvent* event) {
+    Task& task = *static_cast<TaskEvent*>(event)->task;
+    task.shop_->ApplyShrunk(task);
+    task.Release();
+  };
+  queue.Post(&shrunk_event_);
+}
+
 int64_t Task::begin_ns() const {
   MutexLock lock(&mutex_);
   return begin_ns_;
@@ -92,6 +106,12 @@ int64_t Task::begin_ns() const {
 int64_t Task::ran_ns() const {
   MutexLock lock(&mutex_);
   return ran_ns_;
+}
+
+uint32_t Task::TakeShrunkCount() {
+  MutexLock lock(&mutex_);
+  is_shrunk_posted_ = false;
+  return std::exchange(shrunk_count_, 0);
 }
 
 exec::Executor& Task::executor() const {
@@ -135,6 +155,7 @@ void Task::Start(uint32_t shard_count, const exec::WorkerSet* workers,
     ++epoch_;
     stop(epoch_).store(false, std::memory_order_relaxed);
     shard_count_ = shard_count;
+    shrunk_count_ = 0;
     workers_ = workers;
     begin_ns_ = 0;
     // There is no shard without a tile: a shard of an earlier run that returns
@@ -166,6 +187,7 @@ void Task::SubmitMissing() {
 void Task::CloseRun() {
   TAKT_CHECK(done_count_ < tile_count_);
   is_on_ = false;
+  shrunk_count_ = 0;
   ran_ns_ = begin_ns_ == 0 ? 0 : shop_->now_ns() - begin_ns_;
   stop(epoch_).store(true, std::memory_order_relaxed);
 }
@@ -218,13 +240,28 @@ uint32_t Task::CountToClaim(const Piece& from) const {
   return std::clamp(count, 1u, left);
 }
 
-bool Task::Claim(uint32_t epoch, bool from_back, Piece* piece) {
+bool Task::Shrinks() const {
+  // With fewer workers than all, the core would have to be that of the shard's
+  // worker. The next operation of a job with a deadline may want the core at
+  // once, and less urgent work would have to leave it then.
+  return shards_left_ > 0 && running_count_ > 0 && !is_on_npu_ &&
+         workers_ == nullptr && executor_ == &shop_->executor() &&
+         work_->expected_tile_ns >= kShrinkLeastNs &&
+         job_->deadline_ns() == kInfiniteFuture;
+}
+
+Task::Outcome Task::Claim(uint32_t epoch, bool from_back, Piece* piece) {
   MutexLock lock(&mutex_);
-  if (epoch != epoch_ || !is_on_) return false;
+  if (epoch != epoch_ || !is_on_) return Outcome::kNothingLeft;
   if (pieces_.empty()) {
     TAKT_CHECK(shards_left_ > 0);
     --shards_left_;
-    return false;
+    if (!Shrinks()) return Outcome::kNothingLeft;
+    TAKT_CHECK(shard_count_ > shards_left_);
+    --shard_count_;
+    ++shrunk_count_;
+    if (std::exchange(is_shrunk_posted_, true)) return Outcome::kNothingLeft;
+    return Outcome::kShrunk;
   }
   Piece& last = pieces_.back();
   const uint32_t count = CountToClaim(last);
@@ -239,7 +276,7 @@ bool Task::Claim(uint32_t epoch, bool from_back, Piece* piece) {
   if (last.begin == last.end) pieces_.pop_back();
   ++running_count_;
   if (begin_ns_ == 0) begin_ns_ = shop_->now_ns();
-  return true;
+  return Outcome::kMore;
 }
 
 Task::Outcome Task::Return(uint32_t epoch, Piece piece, uint32_t reached) {
@@ -277,16 +314,19 @@ Task::Outcome Task::RunPieces(uint32_t epoch, exec::Worker& worker) {
   Piece piece{};
   // The work of a shard that starts late may be gone.
   const bool from_back = !is_sequential_ && shop_->executor().TakesFromBack();
-  while (Claim(epoch, from_back, &piece)) {
+  Outcome claimed = Claim(epoch, from_back, &piece);
+  for (; claimed == Outcome::kMore; claimed = Claim(epoch, from_back, &piece)) {
     const std::atomic<bool>* const outer =
         std::exchange(worker.stop, &stop(epoch));
     const uint32_t reached = work_->RunTiles(piece.begin, piece.end, worker);
     worker.stop = outer;
     const Outcome outcome = Return(epoch, piece, reached);
     if (outcome != Outcome::kMore) return outcome;
-    if (worker.IsPreempted()) return Outcome::kGoesOn;
+    if (worker.IsPreempted() || shop_->executor().MustMove()) {
+      return Outcome::kGoesOn;
+    }
   }
-  return Outcome::kNothingLeft;
+  return claimed;
 }
 
 }  // namespace takt::shop

@@ -77,6 +77,9 @@ class Task {
   // before its first tile.
   int64_t begin_ns() const ABSL_LOCKS_EXCLUDED(mutex_);
   int64_t ran_ns() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // How many shards of the current run have ended with kShrunk since the last
+  // call.
+  uint32_t TakeShrunkCount() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   friend class JobShop;
@@ -85,6 +88,7 @@ class Task {
     kMore,         // The shard takes another piece.
     kGoesOn,       // The shard continues later: more urgent work waits.
     kNothingLeft,  // For this shard.
+    kShrunk,       // Likewise; others still run, and the shop gets its core.
     kGivenBack,    // Likewise, of an earlier run: SubmitMissing().
     kStopped,
     kGivenUp,
@@ -102,6 +106,7 @@ class Task {
   ~Task() = default;
   void PostReady(ShopEventQueue& queue);
   void PostEnd(ShopEventQueue& queue, bool is_done);
+  void PostShrunk(ShopEventQueue& queue);
   exec::Executor& executor() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Makes a shard of the current run. It may be destroyed as soon as it is
   // submitted.
@@ -116,8 +121,12 @@ class Task {
   // kMore.
   Outcome RunPieces(uint32_t epoch, exec::Worker& worker)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  bool Claim(uint32_t epoch, bool from_back, Piece* piece)
+  // kMore if there is a piece.
+  Outcome Claim(uint32_t epoch, bool from_back, Piece* piece)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Whether a shard that finds no piece gives its core back before the others
+  // have ended.
+  bool Shrinks() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Reports that the tiles of `piece` below `reached` are done.
   Outcome Return(uint32_t epoch, Piece piece, uint32_t reached)
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -138,6 +147,7 @@ class Task {
   // piece.
   std::atomic<bool> stops_[2] = {false, false};
   TaskEvent event_;  // It is ready; later: it has stopped or is done.
+  TaskEvent shrunk_event_;
 
   mutable Mutex mutex_;
   absl::InlinedVector<Piece, 6, SpareAllocator<Piece>> pieces_
@@ -150,8 +160,10 @@ class Task {
   exec::Executor* executor_ ABSL_GUARDED_BY(mutex_) = nullptr;
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_given_up_ ABSL_GUARDED_BY(mutex_) = false;
-  uint32_t shard_count_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint32_t shard_count_ ABSL_GUARDED_BY(mutex_) = 0;  // That have a core.
   uint32_t shards_left_ ABSL_GUARDED_BY(mutex_) = 0;  // Still at work.
+  uint32_t shrunk_count_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool is_shrunk_posted_ ABSL_GUARDED_BY(mutex_) = false;
   const exec::WorkerSet* workers_ ABSL_GUARDED_BY(mutex_) = nullptr;
   uint32_t running_count_ ABSL_GUARDED_BY(mutex_) = 0;  // Pieces, of all runs.
   uint32_t done_count_ ABSL_GUARDED_BY(mutex_) = 0;     // Tiles.

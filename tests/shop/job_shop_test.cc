@@ -127,6 +127,71 @@ TEST_F(JobShopTest, UrgentWorkDoesNotWaitForTheTilesOfItsVictim) {
   });
 }
 
+// A shard that finds nothing left gives its core to what waits, while the
+// others are still at work.
+TEST_F(JobShopTest, ACoreWithoutMoreTilesRunsWhatWaits) {
+  for (const bool has_deadline : {false, true}) {
+    MakeShop(2);
+    auto stream = shop().StreamOf(128, nullptr);
+    const auto release = [&] {
+      const int64_t deadline_ns =
+          has_deadline ? now() + 1'000'000'000 : kInfiniteFuture;
+      return shop().ReleaseJob(*stream, now(), deadline_ns, false);
+    };
+    auto first = release();
+    auto second = release();
+    TestWork wide(8), waiting(1);
+    wide.expected_tile_ns = 100'000;
+    wide.on_tile = [&](uint32_t) {
+      if (wide.tiles_run != 7) return;
+      ASSERT_EQ(executor().size(), 1u);
+      executor().RunNext();  // The second shard.
+      ASSERT_EQ(executor().size(), has_deadline ? 0u : 1u);
+      if (!has_deadline) executor().RunNext();
+      EXPECT_EQ(waiting.is_finished, !has_deadline);
+      EXPECT_FALSE(wide.is_finished);
+    };
+    shop().Submit(*first, &wide);
+    shop().Decide();
+    ASSERT_EQ(executor().size(), 2u);
+    shop().Submit(*second, &waiting);
+    shop().Decide();
+    executor().RunAll();
+    EXPECT_TRUE(wide.is_finished && waiting.is_finished);
+    EXPECT_EQ(wide.tiles_run, 8u);
+    first.reset();
+    second.reset();
+    shop().Run([](sched::Scheduler& scheduler, int64_t) {
+      EXPECT_EQ(scheduler.live_job_count(), 0u);
+    });
+  }
+}
+
+// A run that has ended meanwhile has no core to give back.
+TEST_F(JobShopTest, ACoreIsGivenBackOnce) {
+  MakeShop(2);
+  TwoJobs jobs = ReleaseTwoJobs();
+  TestWork wide(8), urgent(1);
+  wide.expected_tile_ns = 100'000;
+  wide.on_tile = [&](uint32_t) {
+    if (wide.tiles_run != 7) return;
+    // The decider comes to the core that is given back only after the run has
+    // been stopped for the urgent work.
+    shop().Run([&](sched::Scheduler&, int64_t) {
+      executor().RunNext();
+      shop().Submit(*jobs.high, &urgent);
+    });
+    executor().RunNext();
+    EXPECT_TRUE(urgent.is_finished);
+  };
+  shop().Submit(*jobs.low, &wide);
+  shop().Decide();
+  ASSERT_EQ(executor().size(), 2u);
+  executor().RunAll();
+  EXPECT_TRUE(wide.is_finished);
+  EXPECT_EQ(wide.tiles_run, 8u);
+}
+
 TEST_F(JobShopTest, WorkThatHasYieldedIsGivenUpAfterItsTile) {
   MakeShop(1);
   TwoJobs jobs = ReleaseTwoJobs();
