@@ -369,11 +369,12 @@ void JobShop::RemoveNpu(uint32_t pool) {
 sched::ResourceSet JobShop::gone() {
   sched::ResourceSet gone;
   MutexLock lock(&npu_mutex_);
-  const std::vector<KnownNpu>& npus = npus_;
+  std::vector<uint32_t> pools;
+  for (const KnownNpu& known : npus_) {
+    if (!known.is_there) pools.push_back(known.pool);
+  }
   Run([&](sched::Scheduler&, int64_t) {
-    for (const KnownNpu& known : npus) {
-      if (!known.is_there) gone = gone | machine().ResourcesOf(known.pool);
-    }
+    for (const uint32_t pool : pools) gone = gone | machine().ResourcesOf(pool);
   });
   return gone;
 }
