@@ -120,8 +120,12 @@ TimerThread::~TimerThread() {
 
 bool TimerThread::Start() {
   if (thread_ != nullptr) return true;
-  TAKT_TRY { return TryToStart(); }
-  TAKT_CATCH(const std::bad_alloc&) { return false; }
+  bool is_started = false;
+  TAKT_TRY { is_started = TryToStart(); }
+  TAKT_CATCH(const std::bad_alloc&) {}
+  const std::function<void()>& on_refused = shared_->options.on_refused;
+  if (!is_started && on_refused != nullptr) on_refused();
+  return is_started;
 }
 
 bool TimerThread::TryToStart() {

@@ -78,6 +78,9 @@ struct TimerThreadOptions {
   // Called on the thread with the priority that the system granted, and the
   // errno of a refusal or 0. Null: not called.
   std::function<void(int granted_priority, int error)> on_priority = nullptr;
+  // Called whenever the thread does not start. Must not use the service. Null:
+  // not called.
+  std::function<void()> on_refused = nullptr;
   ThreadHooks hooks = {};
   bool reports_faults = false;
   // Timers fire in FireDue() only.

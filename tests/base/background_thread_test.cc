@@ -1,5 +1,6 @@
 #include "base/background_thread.h"
 
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -60,6 +61,38 @@ TEST(BackgroundThreadTest, ItsDestructorWaitsForTheRunningTaskOnly) {
   }
   EXPECT_TRUE(has_ended);
   EXPECT_LE(count, 1);
+}
+
+// No machine has the memory for this stack.
+TEST(BackgroundThreadTest, ARefusedThreadIsAskedForAgain) {
+  Thread::Options options;
+  options.stack_bytes = size_t{1} << 50;
+  int refused_count = 0;
+  std::vector<int> order;
+  BackgroundThread background(options, /*has_no_thread=*/false,
+                              [&] { ++refused_count; });
+  background.Post([&] { order.push_back(0); });
+  EXPECT_EQ(refused_count, 1);
+  background.Post([&] { order.push_back(1); });
+  EXPECT_EQ(refused_count, 2);
+  while (background.RunOne()) {
+  }
+  EXPECT_EQ(order, (std::vector<int>{0, 1}));
+}
+
+TEST(BackgroundThreadTest, RunOneRunsOneAtATime) {
+  BackgroundThread background({}, /*has_no_thread=*/true);
+  bool runs_another = true;
+  background.Post([&] { runs_another = background.RunOne(); });
+  background.Post([] {});
+  EXPECT_TRUE(background.RunOne());
+  EXPECT_FALSE(runs_another);
+  EXPECT_TRUE(background.RunOne());
+  background.Post([] { throw std::bad_alloc(); });
+  background.Post([] {});
+  EXPECT_THROW(background.RunOne(), std::bad_alloc);
+  EXPECT_TRUE(background.RunOne());
+  EXPECT_FALSE(background.RunOne());
 }
 
 }  // namespace

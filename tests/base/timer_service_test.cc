@@ -100,6 +100,21 @@ TEST(TimerServiceTest, WithoutTimersItStartsNoThread) {
   EXPECT_FALSE(has_started);
 }
 
+TEST(TimerServiceTest, ARefusedThreadIsReported) {
+  int refused_count = 0;
+  TimerThreadOptions options;
+  options.on_refused = [&] { ++refused_count; };
+  options.hooks.create = [](void*, uint32_t, const char*, void (*)(void*),
+                            void*, void**) { return false; };
+  const std::shared_ptr<TimerService> service = CreateTimerThread(options);
+  EXPECT_EQ(refused_count, 1);
+  TestTimer timer;
+  service->Arm(&timer, 0);
+  EXPECT_EQ(service->FireDue(), 1u);
+  EXPECT_TRUE(timer.fired.HasBeenNotified());
+  EXPECT_EQ(refused_count, 1) << "an application is asked once";
+}
+
 // A thread that spins for a timer fires an earlier one that is armed meanwhile,
 // and ends with its service.
 TEST(TimerServiceTest, ASpinningThreadSeesAnEarlierTimer) {
