@@ -58,6 +58,7 @@ struct ExecutorStatistics {
   std::vector<Worker> workers;
   Counts helping_callers;  // Sums over all of them.
   Counts backup_threads;
+  uint32_t backup_count = 0;
   uint32_t awake_count = 0;
   CoreArbiter::Statistics cores;
 };
@@ -91,7 +92,8 @@ class Executor : public Object {
     int fifo_priority = 0;
     // A second thread for each worker. It sleeps until a job waits that is more
     // urgent than a long tile that the worker runs; the system then lets it go
-    // first. Threads of hooks have none.
+    // first. Threads of hooks have none, and neither has a worker for whose
+    // second thread the system has no resources.
     bool backup_threads = false;
     ThreadHooks hooks;
     // Called on each thread at its start. Null: not called.
@@ -123,6 +125,8 @@ class Executor : public Object {
   virtual void Shutdown() = 0;
 
   virtual uint32_t worker_count() const = 0;
+  // Workers that have a backup thread.
+  virtual uint32_t backup_count() const { return 0; }
   // Threads that can run tiles at once: workers and helping callers.
   virtual uint32_t max_concurrency() const = 0;
 

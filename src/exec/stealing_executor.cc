@@ -315,6 +315,7 @@ ExecutorStatistics StealingExecutor::statistics() const {
     result.helping_callers = caller_counts_;
   }
   if (cores_ != nullptr) result.cores = cores_->statistics();
+  result.backup_count = backup_count_;
   result.awake_count = active_.load(std::memory_order_relaxed);
   return result;
 }

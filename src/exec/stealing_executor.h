@@ -83,6 +83,7 @@ class StealingExecutor final : public Executor {
   }
 
   void Shutdown() override;
+  uint32_t backup_count() const override { return backup_count_; }
   uint32_t worker_count() const override {
     return started_count_.load(std::memory_order_relaxed);
   }
@@ -394,7 +395,7 @@ class StealingExecutor final : public Executor {
   bool is_flat_ = true;                               // One cluster.
   // Fewer than workers_ if threads failed to start: the rest stay empty.
   std::atomic<uint32_t> started_count_{0};
-  bool has_backups_ = false;
+  uint32_t backup_count_ = 0;  // Of the first workers.
   // Lanes in which there have been jobs, if there are backup threads.
   AtomicLaneMask submitted_lanes_;
   LaneCounters long_callers_;  // Helping callers in a long tile of the lane.

@@ -54,7 +54,7 @@ void StealingExecutor::StartBackups(const Options& options) {
       slot.backup = nullptr;  // The worker and those after it have none.
       return;
     }
-    has_backups_ = true;
+    ++backup_count_;
   }
 }
 

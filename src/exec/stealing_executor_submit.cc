@@ -49,7 +49,7 @@ void StealingExecutor::Submit(Job* job) {
   job->is_posted_.store(false, std::memory_order_relaxed);
   job->is_being_posted_.store(false, std::memory_order_relaxed);
   if (job->scope != nullptr) job->scope->Begin();
-  if (has_backups_) {
+  if (backup_count_ > 0) {
     submitted_lanes_.Add(job->lane_now(), std::memory_order_relaxed);
   }
   ThreadState* const state = StateHere();
@@ -175,7 +175,9 @@ void StealingExecutor::Raise(Job* job, int32_t lane) {
   JobTraits now;
   // A thread that posts it from here on sees the lane.
   if (!Mailbox::Relist(job, &now)) return;
-  if (has_backups_) submitted_lanes_.Add(now.lane, std::memory_order_relaxed);
+  if (backup_count_ > 0) {
+    submitted_lanes_.Add(now.lane, std::memory_order_relaxed);
+  }
   if (now.allowed == nullptr) {
     shared_hints_.Add(now.lane);
   } else {

@@ -98,7 +98,7 @@ class RunningWork {
 // much of the time. Belongs to the thread.
 class RealTimeThread {
  public:
-  void Init(const WorkerThread& thread) { thread_ = &thread; }
+  void Init(WorkerThread& thread) { thread_ = &thread; }
   bool is_ordinary() const { return is_ordinary_; }
   // One system call, if that changes anything.
   void SetOrdinary(bool is_ordinary) {
@@ -113,7 +113,7 @@ class RealTimeThread {
   }
 
  private:
-  const WorkerThread* thread_ = nullptr;
+  WorkerThread* thread_ = nullptr;
   bool is_ordinary_ = false;
 };
 

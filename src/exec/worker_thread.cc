@@ -82,11 +82,14 @@ WorkerThread::Report WorkerThread::report() const {
   return report_;
 }
 
-void WorkerThread::SetRealTime(bool is_real_time) const {
+void WorkerThread::SetRealTime(bool is_real_time) {
   sched_param parameters{};
   parameters.sched_priority = is_real_time ? options_.fifo_priority : 0;
-  pthread_setschedparam(pthread_self(), is_real_time ? SCHED_FIFO : SCHED_OTHER,
-                        &parameters);
+  const int error = pthread_setschedparam(
+      pthread_self(), is_real_time ? SCHED_FIFO : SCHED_OTHER, &parameters);
+  if (error == 0) return;
+  MutexLock lock(&mutex_);
+  report_.priority_error = error;
 }
 
 void WorkerThread::Main(void* argument) {

@@ -69,8 +69,9 @@ class WorkerThread {
     return report_.fifo_priority;
   }
   // On the thread itself, if it was given a real-time priority: makes it an
-  // ordinary thread, or a real-time one again. One system call.
-  void SetRealTime(bool is_real_time) const;
+  // ordinary thread, or a real-time one again. One system call. The report
+  // contains a refusal.
+  void SetRealTime(bool is_real_time) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   static void Main(void* argument);

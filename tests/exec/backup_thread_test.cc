@@ -134,6 +134,7 @@ TEST_F(BackupThreadTest, TheJobsThatFollowRunThereToo) {
 
 TEST_F(BackupThreadTest, EachWorkerHasOne) {
   Start(2);
+  EXPECT_EQ(executor_->statistics().backup_count, 2u);
   Flag done;
   Occupy(2, done);
   // Two jobs that wait for each other.
@@ -246,6 +247,7 @@ TEST_F(BackupThreadTest, ThreadsOfAnApplicationHaveNone) {
   executor_ = Executor::Create(options).value();
   executor_->Shutdown();
   EXPECT_EQ(asked, 2);
+  EXPECT_EQ(executor_->backup_count(), 0u);
 }
 
 }  // namespace

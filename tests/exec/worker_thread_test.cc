@@ -1,5 +1,6 @@
 #include "exec/worker_thread.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -10,6 +11,22 @@
 
 #include "gtest/gtest.h"
 #include "topology/topology.h"
+
+namespace {
+
+// While it is not 0, pthread_setschedparam() fails with it.
+std::atomic<int> scheduling_error{0};
+
+}  // namespace
+
+extern "C" int pthread_setschedparam(pthread_t thread, int policy,
+                                     const sched_param* parameters) noexcept {
+  using Function = int (*)(pthread_t, int, const sched_param*);
+  static const auto real =
+      reinterpret_cast<Function>(dlsym(RTLD_NEXT, "pthread_setschedparam"));
+  const int error = scheduling_error.load();
+  return error != 0 ? error : real(thread, policy, parameters);
+}
 
 namespace takt::exec {
 namespace {
@@ -105,6 +122,23 @@ TEST(WorkerThreadTest, AnImpossiblePriorityIsReported) {
   RunOne(options, &report);
   EXPECT_NE(report.priority_error, 0);
   EXPECT_EQ(report.fifo_priority, 0);
+}
+
+TEST(WorkerThreadTest, APriorityThatIsRefusedLaterIsReported) {
+  struct Changes {
+    WorkerThread thread;
+    static void Run(void* argument) {
+      auto* self = static_cast<Changes*>(argument);
+      self->thread.SetRealTime(false);
+      scheduling_error = EPERM;
+      self->thread.SetRealTime(true);
+      scheduling_error = 0;
+    }
+  };
+  Changes changes;
+  ASSERT_TRUE(changes.thread.Start({}, &Changes::Run, &changes).ok());
+  changes.thread.Join();
+  EXPECT_EQ(changes.thread.report().priority_error, EPERM);
 }
 
 TEST(WorkerThreadTest, AStackThatIsTooLargeIsAnError) {
