@@ -157,6 +157,7 @@ Json SolutionJson(const takt_plan_problem_t* problem,
           {"wall_time_s", static_cast<double>(report.elapsed_ns) / 1e9},
           {"best_found_s", static_cast<double>(report.best_found_ns) / 1e9},
           {"steps", report.step_count},
+          {"lost_threads", report.lost_thread_count},
           {"schedule", operations}};
 }
 

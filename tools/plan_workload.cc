@@ -60,7 +60,8 @@ Json ReportJson(const takt_plan_info_t& info,
       {"response_sum_ns", report.response_ns},
       {"wall_time_s", static_cast<double>(report.solve.elapsed_ns) / 1e9},
       {"best_found_s", static_cast<double>(report.solve.best_found_ns) / 1e9},
-      {"steps", report.solve.step_count}};
+      {"steps", report.solve.step_count},
+      {"lost_threads", report.solve.lost_thread_count}};
 }
 
 // What one stream is given by a plan.

@@ -169,8 +169,9 @@ absl::StatusOr<solve::SolverOptions> ReadSolverOptions(
 }
 
 takt_plan_solve_report_t ReportOf(const solve::Solution& solution) {
-  return {solution.lower_bound, solution.elapsed_ns, solution.best_found_ns,
-          solution.step_count, solution.weighted_tardiness};
+  return {solution.lower_bound,        solution.elapsed_ns,
+          solution.best_found_ns,      solution.step_count,
+          solution.weighted_tardiness, solution.lost_thread_count};
 }
 
 }  // namespace takt::analysis

@@ -124,12 +124,11 @@ Solution SolveConstrained(const Problem& problem, const SolverOptions& options,
         [&] { return best.objective(); });
     steps.fetch_add(annealing.step_count());
   };
-  {
-    SearchThreads threads;
-    threads.Start(options.thread_count, search);
-    search(0);
-  }
+  SearchThreads threads;
+  threads.Start(options.thread_count, search);
+  search(0);
   Solution solution;
+  solution.lost_thread_count = threads.Join();
   solution.lower_bound = bound;
   best.MoveTo(&solution);
   solution.step_count = steps.load();

@@ -153,12 +153,11 @@ absl::StatusOr<Solution> Solve(const Problem& problem,
         [&] { return incumbent.makespan(); });
     steps.fetch_add(evolution.step_count());
   };
-  {
-    SearchThreads threads;
-    threads.Start(options.thread_count, search);
-    search(0);
-  }
+  SearchThreads threads;
+  threads.Start(options.thread_count, search);
+  search(0);
   Solution solution;
+  solution.lost_thread_count = threads.Join();
   solution.lower_bound = scaled.RestoreBound(bound);
   incumbent.MoveTo(&solution);
   solution.objective_value = solution.schedule.makespan;

@@ -43,6 +43,8 @@ struct Solution {
   int64_t elapsed_ns = 0;
   int64_t best_found_ns = 0;  // When the schedule was found.
   uint64_t step_count = 0;    // Of all threads.
+  // Threads that did not start or had no memory: the others searched without.
+  uint32_t lost_thread_count = 0;
   bool optimal() const { return objective_value == lower_bound; }
 };
 

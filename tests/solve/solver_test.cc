@@ -115,6 +115,7 @@ TEST(SolverTest, ReportsOnlyBetterSchedules) {
   ASSERT_FALSE(makespans.empty());
   EXPECT_EQ(makespans.back(), solution->schedule.makespan);
   EXPECT_TRUE(std::is_sorted(makespans.rbegin(), makespans.rend()));
+  EXPECT_EQ(solution->lost_thread_count, 0u);
 }
 
 TEST(SolverTest, StopsWhenABoundIsMet) {

@@ -197,6 +197,9 @@ typedef struct takt_plan_solve_report_t {
   int64_t best_found_ns;  // When the schedule was found.
   uint64_t step_count;    // Of all threads.
   int64_t weighted_tardiness;
+  // Threads that the system refused, or that had no memory. The others searched
+  // without them.
+  uint32_t lost_thread_count;
 } takt_plan_solve_report_t;
 
 // Finds a schedule of small makespan: a list schedule, then tabu search from a
