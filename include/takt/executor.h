@@ -100,6 +100,7 @@ typedef struct takt_executor_statistics_t {
   int64_t yield_ns;           // For how long, of all threads together.
   uint64_t taken_back_count;  // Claims of processes that died or hung.
   uint32_t peer_count;        // Other executors that share the file now.
+  uint32_t backup_count;      // Backup threads that were started.
 } takt_executor_statistics_t;
 
 // Reads the statistics of an executor; zeros for NULL.

@@ -188,8 +188,10 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_instance_run_ready(takt_instance_t* instance, int64_t max_ns,
                         size_t* out_ran, int64_t* out_next_ns);
 
-// The settings that the system refused, and work that no thread does. The log
-// has one warning for each, which says what to do about it.
+// The settings that the system refused, work that no thread does, and what was
+// done without memory or threads (docs/reliability.md). The log has one warning
+// for each of the members up to refused_thread_count, which says what to do
+// about it.
 typedef struct takt_instance_statistics_t {
   size_t struct_size;            // Set by the caller.
   uint32_t wanted_worker_count;  // By worker_count and worker_cpus.
@@ -210,6 +212,17 @@ typedef struct takt_instance_statistics_t {
   // Contexts with an NPU whose modules have no code for it: the CPU does all
   // the work.
   uint32_t unused_npu_count;
+  // Workers without a backup thread, although worker_backup_threads is set.
+  uint32_t missing_backup_count;
+  uint32_t failed_capture_count;  // Captures of streams that were not written.
+  // Starts of threads that the system refused: those of timers, and those that
+  // plan or write captures. Their work waits for the next start, or for
+  // takt_instance_run_ready().
+  uint32_t refused_thread_count;
+  // Blocks of memory that the scheduler took from its spare memory.
+  uint64_t spare_block_count;
+  // Plans, and planning of windows, that the scheduler gave up.
+  uint64_t lost_advisor_count;
 } takt_instance_statistics_t;
 
 // Reads the statistics of the instance.

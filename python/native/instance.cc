@@ -320,6 +320,11 @@ nb::dict InstanceStatistics(const Instance& instance) {
   result["may_be_throttled"] = from.may_be_throttled;
   result["callers_stream_count"] = from.callers_stream_count;
   result["unused_npu_count"] = from.unused_npu_count;
+  result["missing_backup_count"] = from.missing_backup_count;
+  result["refused_thread_count"] = from.refused_thread_count;
+  result["failed_capture_count"] = from.failed_capture_count;
+  result["spare_block_count"] = from.spare_block_count;
+  result["lost_advisor_count"] = from.lost_advisor_count;
   return result;
 }
 

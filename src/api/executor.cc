@@ -52,6 +52,7 @@ void GiveExecutor(const exec::ExecutorStatistics& read,
   result.yield_ns = read.cores.yield_ns;
   result.taken_back_count = read.cores.taken_back_count;
   result.peer_count = read.cores.peer_count;
+  result.backup_count = read.backup_count;
   WriteSized(result, out);
 }
 

@@ -131,6 +131,11 @@ absl::Status QueryStatistics(runtime::Instance& instance,
   result.may_be_throttled = read.notices.may_be_throttled;
   result.callers_stream_count = read.notices.callers_stream_count;
   result.unused_npu_count = read.notices.unused_npu_count;
+  result.missing_backup_count = read.notices.missing_backup_count;
+  result.refused_thread_count = read.notices.refused_thread_count;
+  result.failed_capture_count = read.notices.failed_capture_count;
+  result.spare_block_count = read.spare_block_count;
+  result.lost_advisor_count = read.lost_advisor_count;
   WriteSized(result, out);
   return absl::OkStatus();
 }

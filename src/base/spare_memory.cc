@@ -2,7 +2,6 @@
 
 #include <time.h>
 
-#include <cstdint>
 #include <new>
 #include <utility>
 
@@ -98,6 +97,7 @@ void* SpareMemory::Take(size_t bytes) {
   ++chunk_->out_count;
   left_.store(left() - size, std::memory_order_relaxed);
   out_count_.fetch_add(1, std::memory_order_relaxed);
+  taken_count_.fetch_add(1, std::memory_order_relaxed);
   return block;
 }
 

@@ -19,6 +19,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <limits>
 #include <vector>
@@ -40,6 +41,10 @@ class SpareMemory {
     if (__builtin_expect(left() < bytes, 0)) Grow(bytes);
   }
   size_t left() const { return left_.load(std::memory_order_relaxed); }
+  // The blocks that have been taken so far.
+  uint64_t taken_count() const {
+    return taken_count_.load(std::memory_order_relaxed);
+  }
 
   // While it lives, its thread takes from `spare` what the system refuses.
   class Scope {
@@ -91,6 +96,7 @@ class SpareMemory {
   static Chunk* first_;
 
   std::atomic<size_t> left_{0};
+  std::atomic<uint64_t> taken_count_{0};
   Chunk* chunk_ = nullptr;  // Under the lock of all spare memory.
 };
 

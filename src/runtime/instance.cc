@@ -103,8 +103,15 @@ InstanceStatistics Instance::statistics() {
   InstanceStatistics result;
   result.notices = notices_->counts();
   result.wanted_worker_count = wanted_worker_count_;
-  const Ref<exec::Executor> executor = FindExecutor();
-  if (executor != nullptr) result.worker_count = executor->worker_count();
+  MutexLock lock(&mutex_);
+  const Engine& engine = engine_;
+  if (engine.executor != nullptr) {
+    result.worker_count = engine.executor->worker_count();
+  }
+  if (engine.shop != nullptr) {
+    result.spare_block_count = engine.shop->spare_block_count();
+    result.lost_advisor_count = engine.shop->lost_advisor_count();
+  }
   return result;
 }
 

@@ -76,6 +76,8 @@ struct InstanceOptions {
 struct InstanceStatistics {
   uint32_t wanted_worker_count = 0;
   uint32_t worker_count = 0;
+  uint64_t spare_block_count = 0;
+  uint64_t lost_advisor_count = 0;
   Notices::Counts notices;
 };
 

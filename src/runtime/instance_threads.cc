@@ -16,6 +16,11 @@ namespace {
 // Notes the threads that the system refused.
 void NoteMissing(const exec::Executor& executor,
                  const exec::Executor::Options& options, Notices& notices) {
+  // Threads of hooks have no backup threads.
+  if (options.backup_threads && options.hooks.create == nullptr &&
+      executor.backup_count() < executor.worker_count()) {
+    notices.FewerBackups(executor.backup_count(), executor.worker_count());
+  }
   if (executor.worker_count() == options.worker_count) return;
   notices.FewerWorkers(
       executor.worker_count(), options.worker_count,
@@ -36,6 +41,7 @@ std::shared_ptr<TimerService> Instance::CreateTimers(
   options.on_priority = [notices = notices_, fifo_priority](int, int error) {
     notices->TimerPriority(fifo_priority, error);
   };
+  options.on_refused = [notices = notices_] { notices->RefusedThread(); };
   options.hooks = executor_options_.hooks;
   options.reports_faults = fault_reports_ != nullptr;
   options.has_no_thread = has_host_loop_;
@@ -182,7 +188,7 @@ std::shared_ptr<BackgroundThread> Instance::CreateBackground(const char* name) {
       Thread::Options{.name = name,
                       .reports_faults = fault_reports_ != nullptr,
                       .hooks = executor_options_.hooks},
-      has_host_loop_);
+      has_host_loop_, [notices = notices_] { notices->RefusedThread(); });
   MutexLock lock(&background_mutex_);
   backgrounds_.erase(
       std::remove_if(backgrounds_.begin(), backgrounds_.end(),

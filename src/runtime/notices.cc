@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "absl/strings/str_cat.h"
 #include "base/text_file.h"
 
 namespace takt::runtime {
@@ -24,15 +23,39 @@ void Notices::AbsentCpus(const CpuSet& absent, uint32_t worker_count) {
     MutexLock lock(&mutex_);
     counts_.absent_cpu_count = absent.count();
   }
-  Warn(absl::StrCat("worker_cpus: this process has no CPUs ", absent.ToString(),
-                    ", only ", allowed_.ToString(), "; ", worker_count,
-                    " workers run; leave the others out, or give the process "
-                    "more (taskset, cpuset)"));
+  Warn("worker_cpus: this process has no CPUs ", absent.ToString(), ", only ",
+       allowed_.ToString(), "; ", worker_count,
+       " workers run; leave the others out, or give the process "
+       "more (taskset, cpuset)");
 }
 
 void Notices::FewerWorkers(uint32_t count, uint32_t wanted,
                            absl::string_view reason) {
-  Warn(absl::StrCat("started ", count, " of ", wanted, " workers: ", reason));
+  Warn("started ", count, " of ", wanted, " workers: ", reason);
+}
+
+void Notices::FewerBackups(uint32_t count, uint32_t worker_count) {
+  {
+    MutexLock lock(&mutex_);
+    counts_.missing_backup_count += worker_count - count;
+  }
+  Warn("started ", count, " of ", worker_count,
+       " backup threads; urgent work may wait for the end of a "
+       "workgroup on the other workers (ulimit -u, pids.max of "
+       "the cgroup, worker_stack_bytes, worker_backup_threads)");
+}
+
+void Notices::RefusedThread() {
+  bool is_first = false;
+  {
+    MutexLock lock(&mutex_);
+    is_first = counts_.refused_thread_count++ == 0;
+  }
+  if (!is_first) return;
+  Warn(
+      "a thread for timers or background work did not start; its work waits "
+      "until a later one starts, or for a turn of a loop of the program's own "
+      "(ulimit -u, pids.max of the cgroup)");
 }
 
 void Notices::Thread(const exec::WorkerThread::Report& report,
@@ -60,25 +83,24 @@ void Notices::Thread(const exec::WorkerThread::Report& report,
     }
   }
   if (is_first_priority) {
-    Warn(absl::StrCat("workers: SCHED_FIFO ", fifo_priority,
-                      " was refused: ", std::strerror(report.priority_error),
-                      "; they run as ordinary threads", kPriorityAdvice));
+    Warn("workers: SCHED_FIFO ", fifo_priority,
+         " was refused: ", std::strerror(report.priority_error),
+         "; they run as ordinary threads", kPriorityAdvice);
   }
   if (is_first_affinity) {
-    Warn(absl::StrCat("workers: a CPU of their own was refused: ",
-                      std::strerror(report.affinity_error), "; they run on ",
-                      report.cpus.ToString(),
-                      "; name CPUs that are online and in the cpuset of the "
-                      "process"));
+    Warn("workers: a CPU of their own was refused: ",
+         std::strerror(report.affinity_error), "; they run on ",
+         report.cpus.ToString(),
+         "; name CPUs that are online and in the cpuset of the "
+         "process");
   }
   if (is_throttled) {
-    Warn(absl::StrCat(
-        "worker_fifo_priority: the workers may keep all CPUs ",
-        allowed_.ToString(), " busy at real-time priority, and then the ",
-        "kernel stops all such threads for ",
-        throttle_.period_us - throttle_.runtime_us, " us of each ",
-        throttle_.period_us, " us (sched_rt_runtime_us); leave a CPU out of ",
-        "worker_cpus, and give a priority below 128 to what may wait"));
+    Warn("worker_fifo_priority: the workers may keep all CPUs ",
+         allowed_.ToString(), " busy at real-time priority, and then the ",
+         "kernel stops all such threads for ",
+         throttle_.period_us - throttle_.runtime_us, " us of each ",
+         throttle_.period_us, " us (sched_rt_runtime_us); leave a CPU out of ",
+         "worker_cpus, and give a priority below 128 to what may wait");
   }
 }
 
@@ -88,10 +110,9 @@ void Notices::TimerPriority(int wanted, int error) {
     MutexLock lock(&mutex_);
     counts_.timer_priority_error = error;
   }
-  Warn(absl::StrCat("timer_fifo_priority: SCHED_FIFO ", wanted,
-                    " was refused: ", std::strerror(error),
-                    "; streams are released by an ordinary thread",
-                    kPriorityAdvice));
+  Warn("timer_fifo_priority: SCHED_FIFO ", wanted,
+       " was refused: ", std::strerror(error),
+       "; streams are released by an ordinary thread", kPriorityAdvice);
 }
 
 void Notices::CallersStream(absl::string_view function) {
@@ -101,16 +122,19 @@ void Notices::CallersStream(absl::string_view function) {
     is_first = counts_.callers_stream_count++ == 0;
   }
   if (!is_first) return;
-  Warn(absl::StrCat("stream of ", function,
-                    ": there are no workers (worker_count is 0), so its jobs "
-                    "run only while a caller waits, or in "
-                    "turns of a loop of the program's own"));
+  Warn("stream of ", function,
+       ": there are no workers (worker_count is 0), so its jobs "
+       "run only while a caller waits, or in "
+       "turns of a loop of the program's own");
 }
 
 void Notices::CaptureFailed(absl::string_view function,
                             absl::string_view reason) {
-  Warn(absl::StrCat("stream of ", function,
-                    ": the capture is not written: ", reason));
+  {
+    MutexLock lock(&mutex_);
+    ++counts_.failed_capture_count;
+  }
+  Warn("stream of ", function, ": the capture is not written: ", reason);
 }
 
 void Notices::UnusedNpu(absl::string_view device, absl::string_view modules) {
@@ -120,9 +144,9 @@ void Notices::UnusedNpu(absl::string_view device, absl::string_view modules) {
     is_first = counts_.unused_npu_count++ == 0;
   }
   if (!is_first) return;
-  Warn(absl::StrCat("device ", device, ": no code in ", modules,
-                    " is for the NPU, so the CPU does all of it; docs/npu.md "
-                    "says how to compile for an NPU"));
+  Warn("device ", device, ": no code in ", modules,
+       " is for the NPU, so the CPU does all of it; docs/npu.md "
+       "says how to compile for an NPU");
 }
 
 Notices::Counts Notices::counts() const {

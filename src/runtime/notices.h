@@ -9,12 +9,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "base/cpu_set.h"
+#include "base/exceptions.h"
 #include "base/mutex.h"
 #include "exec/worker_thread.h"
 #include "runtime/log.h"
@@ -32,6 +35,9 @@ class Notices {
     bool may_be_throttled = false;
     uint32_t callers_stream_count = 0;
     uint32_t unused_npu_count = 0;
+    uint32_t missing_backup_count = 0;
+    uint32_t refused_thread_count = 0;
+    uint32_t failed_capture_count = 0;
   };
   // The part of each period that the kernel gives to real-time threads.
   struct Throttle {
@@ -55,6 +61,11 @@ class Notices {
   void AbsentCpus(const CpuSet& absent, uint32_t worker_count);
   // Fewer workers started than the options ask for.
   void FewerWorkers(uint32_t count, uint32_t wanted, absl::string_view reason);
+  // Fewer backup threads than workers.
+  void FewerBackups(uint32_t count, uint32_t worker_count);
+  // A thread of timers or of background work did not start. The caller may hold
+  // their lock.
+  void RefusedThread();
   // A worker has started. `fifo_priority`: the wanted one; 0: none.
   void Thread(const exec::WorkerThread::Report& report, int fifo_priority);
   // The same for the thread that releases jobs. `error`: errno; 0: none.
@@ -69,8 +80,11 @@ class Notices {
   Counts counts() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  void Warn(absl::string_view message) const {
-    log_->Write(LogSeverity::kWarning, message);
+  // Without memory for the text there is only the count.
+  template <typename... Parts>
+  void Warn(const Parts&... parts) const {
+    TAKT_TRY { log_->Write(LogSeverity::kWarning, absl::StrCat(parts...)); }
+    TAKT_CATCH(const std::bad_alloc&) {}
   }
 
   const std::shared_ptr<const Log> log_;

@@ -2,10 +2,11 @@
 // that is set, else the standing one, else none. It keeps exceptions of
 // advisors from the scheduler.
 //
-// Thread-safety: used by the decider of the shop.
+// Thread-safety: used by the decider of the shop, except where noted.
 #ifndef TAKT_SHOP_ADVISOR_SWITCH_H_
 #define TAKT_SHOP_ADVISOR_SWITCH_H_
 
+#include <atomic>
 #include <cstdint>
 #include <new>
 #include <utility>
@@ -25,6 +26,10 @@ class JobShop::AdvisorSwitch final : public sched::PlacementAdvisor {
   }
   sched::PlacementAdvisor* set() const { return set_.advisor; }
   bool is_set() const { return advisor_ != nullptr; }
+  // The advisors that were lost so far. On any thread.
+  uint64_t lost_count() const {
+    return lost_count_.load(std::memory_order_relaxed);
+  }
 
   void OnAttached(const sched::Scheduler& scheduler) override {
     scheduler_ = &scheduler;
@@ -104,6 +109,7 @@ class JobShop::AdvisorSwitch final : public sched::PlacementAdvisor {
     TAKT_CATCH(const std::bad_alloc&) { Lose(); }
   }
   void Lose() {
+    lost_count_.fetch_add(1, std::memory_order_relaxed);
     (advisor_ == set_.advisor ? set_ : standing_).is_lost = true;
     std::exchange(advisor_, nullptr)->OnLost();
     has_lost_ = true;
@@ -127,6 +133,7 @@ class JobShop::AdvisorSwitch final : public sched::PlacementAdvisor {
   sched::PlacementAdvisor* advisor_ = nullptr;  // The one that is asked.
   // The scheduler has not yet been told that prescriptions have changed.
   bool has_lost_ = false;
+  std::atomic<uint64_t> lost_count_{0};
 };
 
 }  // namespace takt::shop

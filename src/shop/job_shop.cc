@@ -508,6 +508,8 @@ void JobShop::SetCallbacks(std::function<void(const JobEnd&)> on_miss,
   });
 }
 
+uint64_t JobShop::lost_advisor_count() const { return advisor_->lost_count(); }
+
 void JobShop::Notify(Notices notices) {
   for (Notice& notice : notices) {
     if (notice.given_up != nullptr) {

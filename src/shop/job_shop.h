@@ -200,6 +200,10 @@ class JobShop final : public Object {
   std::vector<ResourceState> resources();
   sched::Mode mode() const { return mode_.load(std::memory_order_relaxed); }
   ShopStatistics statistics();
+  // What it has done without, for want of memory: the blocks that came from
+  // spare memory, and the advisors that were given up.
+  uint64_t spare_block_count() const { return spare_.taken_count(); }
+  uint64_t lost_advisor_count() const;
 
   // The learned durations, as bytes (sched/profile.h).
   std::string WriteProfile();

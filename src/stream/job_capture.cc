@@ -262,6 +262,7 @@ void JobCapture::WriteLater(uint64_t sequence) {
   }
   TAKT_CATCH(const std::bad_alloc&) {
     is_writing_.store(false, std::memory_order_release);
+    notices_.CaptureFailed(function_name_, "out of memory");
   }
 }
 

@@ -64,6 +64,7 @@ TEST(SpareMemoryTest, IsNotTouchedWhileTheSystemHasMemory) {
   const SpareVector<int> numbers(100, 7);
   EXPECT_EQ(numbers[99], 7);
   EXPECT_EQ(spare.left(), left);
+  EXPECT_EQ(spare.taken_count(), 0u);
 }
 
 TEST(SpareMemoryTest, ContainersTakeFromItWhenTheSystemIsEmpty) {

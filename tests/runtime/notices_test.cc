@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -133,6 +134,36 @@ TEST_F(NoticesTest, StreamsAndNpusThatNothingServesAreCountedAndSaidOnce) {
                                           "policy is for the NPU")));
   EXPECT_EQ(notices.counts().callers_stream_count, 3u);
   EXPECT_EQ(notices.counts().unused_npu_count, 3u);
+}
+
+TEST_F(NoticesTest, WhatIsDoneWithoutIsCounted) {
+  Notices notices = Make();
+  notices.FewerBackups(1, 4);
+  notices.FewerBackups(0, 2);
+  for (int i = 0; i < 2; ++i) {
+    notices.RefusedThread();
+    notices.CaptureFailed("policy.act", "a reason");
+  }
+  const auto is_capture =
+      HasSubstr("stream of policy.act: the capture is not written: a reason");
+  EXPECT_THAT(log_,
+              ElementsAre(HasSubstr("started 1 of 4 backup threads"),
+                          HasSubstr("started 0 of 2 backup threads"),
+                          HasSubstr("did not start"), is_capture, is_capture));
+  EXPECT_EQ(notices.counts().missing_backup_count, 5u);
+  EXPECT_EQ(notices.counts().refused_thread_count, 2u);
+  EXPECT_EQ(notices.counts().failed_capture_count, 2u);
+}
+
+TEST_F(NoticesTest, WithoutMemoryForItsTextANoticeIsCounted) {
+  Notices notices(
+      std::make_shared<const Log>(Log::Sink(
+          [](LogSeverity, const std::string&) { throw std::bad_alloc(); })),
+      Cpus("0-1"), kThrottle);
+  notices.CaptureFailed("policy.act", "a reason");
+  notices.TimerPriority(50, EPERM);
+  EXPECT_EQ(notices.counts().failed_capture_count, 1u);
+  EXPECT_EQ(notices.counts().timer_priority_error, EPERM);
 }
 
 TEST(ThrottleTest, IsReadFromTheKernelsFiles) {

@@ -544,6 +544,7 @@ TEST_F(JobShopTest, AnAdvisorThatFindsNoMemoryIsLost) {
   EXPECT_EQ(advisor.asked_count, asked_count);
   executor().RunAll();
   EXPECT_TRUE(delayed.is_finished && second.is_finished && third.is_finished);
+  EXPECT_EQ(shop().lost_advisor_count(), 1u);
   // It may be set anew.
   shop().SetAdvisor(nullptr, false);
   advisor.finds_no_memory = false;
@@ -578,6 +579,7 @@ TEST_F(JobShopTest, ALostAdvisorHidesNoOther) {
   shop().Decide();
   EXPECT_EQ(standing.asked_count, 1);
   EXPECT_EQ(set.asked_count, 1);
+  EXPECT_EQ(shop().lost_advisor_count(), 2u);
   executor().RunAll();
   EXPECT_TRUE(works[2].is_finished);
   shop().SetStandingAdvisor(nullptr);

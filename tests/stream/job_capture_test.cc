@@ -120,9 +120,10 @@ class JobCaptureTest : public testing::Test {
     return std::ifstream(path).good();
   }
 
-  const std::string path_ = testing::TempDir() + "job_capture_miss.safetensors";
+  std::string path_ = testing::TempDir() + "job_capture_miss.safetensors";
   BackgroundThread writer_{Thread::Options(), /*has_no_thread=*/true};
   std::vector<std::string> traces_;
+  Ref<runtime::Instance> instance_;
 
  private:
   static absl::Status Nothing(void*, vm::NativeCall&) {
@@ -130,7 +131,6 @@ class JobCaptureTest : public testing::Test {
   }
 
   Ref<vm::NativeModule> module_;
-  Ref<runtime::Instance> instance_;
   Ref<runtime::Context> context_;
   std::vector<Ref<runtime::Function>> functions_;
 };
@@ -200,6 +200,15 @@ TEST_F(JobCaptureTest, AJobThatIsNotMetWritesAFile) {
   EXPECT_TRUE(Exists(stem + "2.safetensors"));
   EXPECT_FALSE(Exists(stem + "3.safetensors"));
   EXPECT_THAT(traces_, ElementsAre(stem + "1.pftrace", stem + "2.pftrace"));
+}
+
+TEST_F(JobCaptureTest, AFileThatCannotBeWrittenIsCounted) {
+  path_ = testing::TempDir() + "no_such_folder/miss.safetensors";
+  const auto capture = Make("increment", 4).value();
+  Begin(*capture, 0, 1);
+  End(*capture, 0, 2, JobOutcome::kMissed);
+  EXPECT_TRUE(writer_.RunOne());
+  EXPECT_EQ(instance_->notices().counts().failed_capture_count, 1u);
 }
 
 TEST_F(JobCaptureTest, RefusesWhatItCannotHold) {

@@ -169,6 +169,26 @@ void PrintShortfalls(const Instance& instance) {
     std::fprintf(stderr, "NPUs without code for them: %u\n",
                  statistics.unused_npu_count);
   }
+  if (statistics.missing_backup_count != 0) {
+    std::fprintf(stderr, "Workers without a backup thread: %u\n",
+                 statistics.missing_backup_count);
+  }
+  if (statistics.refused_thread_count != 0) {
+    std::fprintf(stderr, "Threads that did not start: %u\n",
+                 statistics.refused_thread_count);
+  }
+  if (statistics.failed_capture_count != 0) {
+    std::fprintf(stderr, "Captures that were not written: %u\n",
+                 statistics.failed_capture_count);
+  }
+  if (statistics.spare_block_count != 0) {
+    std::fprintf(stderr, "Blocks of spare memory used: %" PRIu64 "\n",
+                 statistics.spare_block_count);
+  }
+  if (statistics.lost_advisor_count != 0) {
+    std::fprintf(stderr, "Plans that were given up: %" PRIu64 "\n",
+                 statistics.lost_advisor_count);
+  }
 }
 
 // Nothing for a device without an NPU.
