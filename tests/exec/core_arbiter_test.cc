@@ -310,17 +310,20 @@ TEST_F(CoreArbiterTest, ADamagedFileDelaysAndNoMore) {
 
 // Processes that are killed or stopped at any time. TAKT_STRESS_SECONDS: how
 // long.
-TEST_F(CoreArbiterTest, ProcessesAreKilledAtRandom) {
+class CoreArbiterStressTest : public CoreArbiterTest,
+                              public testing::WithParamInterface<int> {};
+
+TEST_P(CoreArbiterStressTest, ProcessesAreKilledAtRandom) {
   const char* const given = std::getenv("TAKT_STRESS_SECONDS");
   const int64_t end_ns =
       NowNs() + (given != nullptr ? std::atoll(given) : 1) * 1'000'000'000;
-  constexpr int kProcessCount = 4;
+  const int process_count = GetParam();
   auto* const job_counts = static_cast<std::atomic<uint64_t>*>(
-      mmap(nullptr, sizeof(std::atomic<uint64_t>) * kProcessCount,
+      mmap(nullptr, sizeof(std::atomic<uint64_t>) * process_count,
            PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(job_counts, MAP_FAILED);
   std::mt19937 random(5);
-  std::vector<pid_t> children(kProcessCount, 0);
+  std::vector<pid_t> children(process_count, 0);
   const auto start = [&](int i) {
     const auto seed = static_cast<uint32_t>(random());
     children[i] = fork();
@@ -336,11 +339,11 @@ TEST_F(CoreArbiterTest, ProcessesAreKilledAtRandom) {
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
         << "it ended by itself";
   };
-  for (int i = 0; i < kProcessCount; ++i) start(i);
+  for (int i = 0; i < process_count; ++i) start(i);
   uint64_t kill_count = 0;
   while (NowNs() < end_ns) {
     usleep(random() % 20'000);
-    const int victim = static_cast<int>(random() % kProcessCount);
+    const int victim = static_cast<int>(random() % process_count);
     if (random() % 4 == 0) {
       kill(children[victim], SIGSTOP);
       usleep(random() % 80'000);
@@ -352,20 +355,23 @@ TEST_F(CoreArbiterTest, ProcessesAreKilledAtRandom) {
     ++kill_count;
   }
   // Those that are left go on.
-  for (int i = 0; i < kProcessCount; ++i) {
+  for (int i = 0; i < process_count; ++i) {
     const uint64_t before = job_counts[i];
     EXPECT_TRUE(WaitFor([&] { return job_counts[i] > before + 3; })) << i;
   }
   uint64_t sum = 0;
-  for (int i = 0; i < kProcessCount; ++i) {
+  for (int i = 0; i < process_count; ++i) {
     sum += job_counts[i];
     end(i);
   }
   std::printf("%llu kills, %llu jobs\n",
               static_cast<unsigned long long>(kill_count),
               static_cast<unsigned long long>(sum));
-  munmap(job_counts, sizeof(std::atomic<uint64_t>) * kProcessCount);
+  munmap(job_counts, sizeof(std::atomic<uint64_t>) * process_count);
 }
+
+INSTANTIATE_TEST_SUITE_P(Processes, CoreArbiterStressTest,
+                         testing::Values(2, 4));
 
 }  // namespace
 }  // namespace takt::exec

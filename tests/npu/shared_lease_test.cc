@@ -280,11 +280,13 @@ TEST_F(SharedLeaseTest, ADamagedFileDelaysAndNoMore) {
 }
 
 // Processes that are killed at any time. TAKT_STRESS_SECONDS: how long.
-TEST_F(SharedLeaseTest, ProcessesAreKilledAtRandom) {
+class SharedLeaseStressTest : public SharedLeaseTest,
+                              public testing::WithParamInterface<int> {};
+
+TEST_P(SharedLeaseStressTest, ProcessesAreKilledAtRandom) {
   const char* const given = std::getenv("TAKT_STRESS_SECONDS");
   const int64_t end_ns =
       NowNs() + (given != nullptr ? std::atoll(given) : 1) * 1'000'000'000;
-  constexpr int kProcessCount = 4;
   struct Shared {
     std::atomic<pid_t> holder;
     std::atomic<uint64_t> turn_count;
@@ -310,7 +312,7 @@ TEST_F(SharedLeaseTest, ProcessesAreKilledAtRandom) {
     }
   };
   std::mt19937 random(5);
-  std::vector<pid_t> children(kProcessCount, 0);
+  std::vector<pid_t> children(static_cast<size_t>(GetParam()), 0);
   uint64_t kill_count = 0;
   while (NowNs() < end_ns) {
     for (pid_t& child : children) {
@@ -320,7 +322,7 @@ TEST_F(SharedLeaseTest, ProcessesAreKilledAtRandom) {
       if (child == 0) run(seed);
     }
     usleep(random() % 4000);
-    pid_t& victim = children[random() % kProcessCount];
+    pid_t& victim = children[random() % children.size()];
     kill(victim, SIGKILL);
     waitpid(victim, nullptr, 0);
     victim = 0;
@@ -349,6 +351,9 @@ TEST_F(SharedLeaseTest, ProcessesAreKilledAtRandom) {
               static_cast<unsigned long long>(shared->turn_count.load()));
   munmap(shared, sizeof(Shared));
 }
+
+INSTANTIATE_TEST_SUITE_P(Processes, SharedLeaseStressTest,
+                         testing::Values(2, 4));
 
 }  // namespace
 }  // namespace takt::npu
