@@ -34,6 +34,9 @@ typedef struct takt_executor_options_t {
   const char* name;
   // As worker_backup_threads of takt_instance_options_t. Default: true.
   bool backup_threads;
+  // As worker_budget_ns and worker_period_ns there. Default: 0 and 0.
+  int64_t budget_ns;
+  int64_t period_ns;
 } takt_executor_options_t;
 
 static inline void takt_executor_options_init(
@@ -119,6 +122,9 @@ typedef struct takt_worker_statistics_t {
   int32_t priority_error;   // errno if the kernel refused the priority; else 0.
   uint64_t local_bytes;     // Scratch memory of the worker.
   takt_executor_counts_t counts;
+  int64_t budget_ns;     // What the kernel reserves in each period; 0: nothing.
+  int64_t period_ns;     // That period.
+  int32_t budget_error;  // errno if the kernel refused the budget; else 0.
 } takt_worker_statistics_t;
 
 // Reads the statistics of one worker. Returns false if there is no such worker

@@ -127,6 +127,14 @@ typedef struct takt_instance_options_t {
   // counts as best effort there. 1 to 1000; needs cores_path. Default: 0, no
   // share: priorities and deadlines alone decide.
   int32_t cores_share_permille;
+
+  // Processor time of each worker (SCHED_DEADLINE): it gets worker_budget_ns in
+  // each worker_period_ns before all other threads of the machine, and never
+  // more than that. docs/executor.md ("Budgets") has the conditions. Not
+  // together with worker_fifo_priority; such workers have no backup threads.
+  // Default: 0 and 0, no budget.
+  int64_t worker_budget_ns;
+  int64_t worker_period_ns;
 } takt_instance_options_t;
 
 static inline void takt_instance_options_init(
@@ -223,6 +231,8 @@ typedef struct takt_instance_statistics_t {
   uint64_t spare_block_count;
   // Plans, and planning of windows, that the scheduler gave up.
   uint64_t lost_advisor_count;
+  // errno of the first refusal of worker_budget_ns; 0: none.
+  int32_t worker_budget_error;
 } takt_instance_statistics_t;
 
 // Reads the statistics of the instance.

@@ -55,7 +55,8 @@ std::unique_ptr<Instance> CreateInstance(
     int32_t workers, const std::optional<std::string>& worker_cpus,
     int32_t worker_fifo_priority, int32_t timer_fifo_priority, double spin,
     double timer_spin, const std::optional<std::string>& policy, double window,
-    double aging, const std::string& cores_path, int32_t cores_share_permille) {
+    double aging, const std::string& cores_path, int32_t cores_share_permille,
+    double worker_budget, double worker_period) {
   takt_instance_options_t options;
   takt_instance_options_init(&options);
   options.worker_count = workers;
@@ -66,6 +67,8 @@ std::unique_ptr<Instance> CreateInstance(
   options.timer_spin_ns = ToNs(nb::float_(timer_spin), "timer_spin");
   if (!cores_path.empty()) options.cores_path = cores_path.c_str();
   options.cores_share_permille = cores_share_permille;
+  options.worker_budget_ns = ToNs(nb::float_(worker_budget), "worker_budget");
+  options.worker_period_ns = ToNs(nb::float_(worker_period), "worker_period");
   takt_scheduler_options_t scheduler;
   takt_scheduler_options_init(&scheduler);
   if (policy) {
@@ -325,6 +328,7 @@ nb::dict InstanceStatistics(const Instance& instance) {
   result["failed_capture_count"] = from.failed_capture_count;
   result["spare_block_count"] = from.spare_block_count;
   result["lost_advisor_count"] = from.lost_advisor_count;
+  result["worker_budget_error"] = from.worker_budget_error;
   return result;
 }
 
@@ -492,7 +496,8 @@ void BindInstance(nb::module_& module) {
            nb::arg("timer_fifo_priority"), nb::arg("spin"),
            nb::arg("timer_spin"), nb::arg("policy").none(), nb::arg("window"),
            nb::arg("aging"), nb::arg("cores_path"),
-           nb::arg("cores_share_permille"))
+           nb::arg("cores_share_permille"), nb::arg("worker_budget"),
+           nb::arg("worker_period"))
       .def("device", &CreateDevice, nb::arg("name"),
            nb::arg("memory_budget") = 0, nb::arg("learn_costs") = true)
       .def("npu", &CreateNpu, nb::arg("driver"), nb::kw_only(),

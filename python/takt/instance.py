@@ -85,6 +85,9 @@ class Instance:
                       Empty: this one takes no account of others.
     cores_share       the part of the cores, 0.0 to 1.0, for which this process
                       goes before the best-effort work of others.
+    worker_budget, worker_period
+                      seconds of processor time that each worker gets in each
+                      period, and no more (SCHED_DEADLINE); 0: no budget.
 
     A `with` block ends with `close()`. Every method may run on any thread.
     """
@@ -103,6 +106,8 @@ class Instance:
         aging: float = 1.0,
         cores_path: str = "",
         cores_share: float = 0.0,
+        worker_budget: float = 0.0,
+        worker_period: float = 0.0,
     ):
         self._native = _native.Instance(
             workers=-1 if workers is None else workers,
@@ -116,6 +121,8 @@ class Instance:
             aging=aging,
             cores_path=cores_path,
             cores_share_permille=round(cores_share * 1000),
+            worker_budget=worker_budget,
+            worker_period=worker_period,
         )
         self._lock = threading.RLock()
         self._devices: dict[str, _native.Device] = {}

@@ -33,6 +33,7 @@ absl::StatusOr<Ref<exec::Executor>> CreateExecutor(
   result.workers.spin_ns = given.spin_ns;
   result.workers.stack_bytes = given.stack_bytes;
   result.workers.fifo_priority = given.fifo_priority;
+  result.workers.reservation = {given.budget_ns, given.period_ns};
   result.workers.hooks = ReadThreadHooks(given.threads);
   result.workers.backup_threads = given.backup_threads;
   result.cluster = given.cluster;
@@ -70,6 +71,9 @@ bool GiveWorker(const exec::ExecutorStatistics& read, uint32_t worker,
   result.priority_error = from.thread.priority_error;
   result.local_bytes = from.local_bytes;
   result.counts = Counts(from.counts);
+  result.budget_ns = from.thread.reservation.budget_ns;
+  result.period_ns = from.thread.reservation.period_ns;
+  result.budget_error = from.thread.reservation_error;
   WriteSized(result, out);
   return true;
 }

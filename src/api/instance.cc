@@ -84,6 +84,7 @@ absl::StatusOr<Ref<runtime::Instance>> CreateInstance(
   result.workers.spin_ns = given.worker_spin_ns;
   result.workers.stack_bytes = given.worker_stack_bytes;
   result.workers.fifo_priority = given.worker_fifo_priority;
+  result.workers.reservation = {given.worker_budget_ns, given.worker_period_ns};
   result.workers.hooks = ReadThreadHooks(given.worker_threads);
   result.workers.backup_threads = given.worker_backup_threads;
   if (given.cores_path != nullptr) {
@@ -136,6 +137,7 @@ absl::Status QueryStatistics(runtime::Instance& instance,
   result.failed_capture_count = read.notices.failed_capture_count;
   result.spare_block_count = read.spare_block_count;
   result.lost_advisor_count = read.lost_advisor_count;
+  result.worker_budget_error = read.notices.worker_reservation_error;
   WriteSized(result, out);
   return absl::OkStatus();
 }

@@ -23,6 +23,7 @@
 #include "base/cpu_set.h"
 #include "base/job_attributes.h"
 #include "base/object.h"
+#include "base/thread_reservation.h"
 #include "base/timer_service.h"
 #include "base/tracer.h"
 #include "exec/core_arbiter.h"
@@ -90,6 +91,9 @@ class Executor : public Object {
     // SCHED_FIFO for the workers; 0: as the process. A worker is an ordinary
     // thread while it runs a job of a lane below kNormalLane.
     int fifo_priority = 0;
+    // Processor time for each worker, instead of a priority; they then have no
+    // backup threads, which would get the processor only after them.
+    ThreadReservation reservation;
     // A second thread for each worker. It sleeps until a job waits that is more
     // urgent than a long tile that the worker runs; the system then lets it go
     // first. Threads of hooks have none, and neither has a worker for whose

@@ -178,6 +178,7 @@ WorkerThread::Options StealingExecutor::ThreadOptions(
   thread.stack_bytes = options.stack_bytes;
   if (is_placed_) thread.cpus = slot.placement;
   thread.fifo_priority = options.fifo_priority;
+  thread.reservation = options.reservation;
   thread.hooks = options.hooks;
   thread.reports_faults = options.reports_faults;
   thread.on_report = options.on_thread;

@@ -112,6 +112,10 @@ void WorkerThread::Prepare() {
     report_.priority_error =
         pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters);
   }
+  if (options_.reservation.is_set()) {
+    report_.reservation_error = Reserve(options_.reservation);
+    report_.reservation = ReadReservation();
+  }
   if (options_.wants_low_latency) (void)RequestLowLatency();
   int policy = 0;
   sched_param actual{};

@@ -1,6 +1,7 @@
 // A WorkerThread is a thread of an executor. It has a name, a stack of a given
-// size, given processors and perhaps a real-time priority. If the system
-// refuses one of these, the report says so, and the thread runs without it.
+// size, given processors and perhaps a real-time priority or a reservation. If
+// the system refuses one of these, the report says so, and the thread runs
+// without it.
 //
 // Thread-safety: Start(), Join() and Detach() by the owner; the rest from any
 // thread.
@@ -17,6 +18,7 @@
 #include "base/cpu_set.h"
 #include "base/mutex.h"
 #include "base/thread.h"
+#include "base/thread_reservation.h"
 
 namespace takt::exec {
 
@@ -28,9 +30,11 @@ class WorkerThread {
     uint64_t thread_id = 0;  // The kernel's.
     CpuSet cpus;             // Where it may run.
     int fifo_priority = 0;   // 0: not SCHED_FIFO.
+    ThreadReservation reservation;
     // The errno of a refusal; 0 if there was none.
     int affinity_error = 0;
     int priority_error = 0;
+    int reservation_error = 0;
   };
   struct Options {
     std::string name;  // The kernel keeps 15 characters.
@@ -39,6 +43,7 @@ class WorkerThread {
     bool reports_faults = false;
     CpuSet cpus;                     // Empty: wherever the kernel puts it.
     int fifo_priority = 0;           // SCHED_FIFO, 1 to 99; 0: as the process.
+    ThreadReservation reservation;   // Instead of a priority.
     bool wants_low_latency = false;  // base/thread_latency.h
     ThreadHooks hooks;
     // Called on the thread before run(). Null: not called.

@@ -1,5 +1,7 @@
 #include "runtime/notices.h"
 
+#include <errno.h>
+
 #include <cstring>
 
 #include "base/text_file.h"
@@ -10,6 +12,21 @@ namespace {
 constexpr char kPriorityAdvice[] =
     "; raise the limit of real-time priorities (ulimit -r, rtprio in "
     "limits.conf, LimitRTPRIO= of systemd) or grant CAP_SYS_NICE";
+
+// What may have caused the refusal of a reservation.
+const char* ReservationAdvice(int error) {
+  switch (error) {
+    case EPERM:
+      return "grant CAP_SYS_NICE, and leave worker_cpus out or let the process "
+             "have a cpuset of its own (cpuset.cpus.partition)";
+    case EBUSY:
+      return "all reservations together exceed sched_rt_runtime_us; ask for "
+             "less, or for fewer workers";
+    default:
+      return "the period has to be within sched_deadline_period_min_us and "
+             "sched_deadline_period_max_us";
+  }
+}
 
 }  // namespace
 
@@ -62,6 +79,7 @@ void Notices::Thread(const exec::WorkerThread::Report& report,
                      int fifo_priority) {
   bool is_first_priority = false;
   bool is_first_affinity = false;
+  bool is_first_reservation = false;
   bool is_throttled = false;
   {
     MutexLock lock(&mutex_);
@@ -72,6 +90,11 @@ void Notices::Thread(const exec::WorkerThread::Report& report,
     if (report.affinity_error != 0 && counts_.worker_affinity_error == 0) {
       counts_.worker_affinity_error = report.affinity_error;
       is_first_affinity = true;
+    }
+    if (report.reservation_error != 0 &&
+        counts_.worker_reservation_error == 0) {
+      counts_.worker_reservation_error = report.reservation_error;
+      is_first_reservation = true;
     }
     if (report.fifo_priority > 0) {
       ++real_time_count_;
@@ -93,6 +116,12 @@ void Notices::Thread(const exec::WorkerThread::Report& report,
          report.cpus.ToString(),
          "; name CPUs that are online and in the cpuset of the "
          "process");
+  }
+  if (is_first_reservation) {
+    Warn(absl::StrCat("worker_budget_ns: SCHED_DEADLINE was refused: ",
+                      std::strerror(report.reservation_error),
+                      "; the workers run as ordinary threads; ",
+                      ReservationAdvice(report.reservation_error)));
   }
   if (is_throttled) {
     Warn("worker_fifo_priority: the workers may keep all CPUs ",

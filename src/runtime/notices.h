@@ -31,6 +31,7 @@ class Notices {
     uint32_t absent_cpu_count = 0;
     int32_t worker_priority_error = 0;
     int32_t worker_affinity_error = 0;
+    int32_t worker_reservation_error = 0;
     int32_t timer_priority_error = 0;
     bool may_be_throttled = false;
     uint32_t callers_stream_count = 0;

@@ -15,6 +15,30 @@ constexpr int32_t kWorkerCountMax = 1024;
 // Linux keeps 15 characters of a thread's name; "-1023" follows this one.
 constexpr size_t kNameLengthMax = 10;
 
+// The least budget, and the longest period, that Linux has for SCHED_DEADLINE.
+// It has limits of periods beside that, which can be set.
+constexpr int64_t kBudgetLeastNs = 1024;
+constexpr int64_t kPeriodMostNs = 4'294'967'296;
+
+absl::Status CheckReservation(const WorkerOptions& options) {
+  const ThreadReservation& given = options.reservation;
+  if (given.budget_ns == 0 && given.period_ns == 0) return absl::OkStatus();
+  if (given.budget_ns < kBudgetLeastNs || given.budget_ns > given.period_ns ||
+      given.period_ns > kPeriodMostNs) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("options: worker_budget_ns: expected ", kBudgetLeastNs,
+                     " to worker_period_ns, and that at most ", kPeriodMostNs,
+                     ", got ", given.budget_ns, " and ", given.period_ns));
+  }
+  if (options.fifo_priority != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "options: worker_budget_ns: a worker has a budget or a priority, got "
+        "worker_fifo_priority ",
+        options.fifo_priority));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckOptions(const WorkerOptions& options) {
   if (options.count < WorkerOptions::kDefaultCount ||
       options.count > kWorkerCountMax) {
@@ -31,6 +55,7 @@ absl::Status CheckOptions(const WorkerOptions& options) {
         absl::StrCat("options: worker_fifo_priority: expected 0 to ",
                      kFifoPriorityMax, ", got ", options.fifo_priority));
   }
+  TAKT_RETURN_IF_ERROR(CheckReservation(options));
   if (options.hooks.create == nullptr && options.hooks.join != nullptr) {
     return absl::InvalidArgumentError(
         "options: worker_threads: join without create");
@@ -135,6 +160,7 @@ absl::StatusOr<ResolvedWorkers> ResolveWorkers(
   result.spin_ns = options.spin_ns;
   result.stack_bytes = options.stack_bytes;
   result.fifo_priority = options.fifo_priority;
+  result.reservation = options.reservation;
   result.backup_threads = options.backup_threads;
   result.hooks = options.hooks;
   result.cores_path = options.cores_path;

@@ -12,6 +12,7 @@
 #include "absl/types/optional.h"
 #include "base/cpu_set.h"
 #include "base/thread.h"
+#include "base/thread_reservation.h"
 #include "exec/executor.h"
 #include "topology/topology.h"
 
@@ -31,6 +32,7 @@ struct WorkerOptions {
   int64_t spin_ns = 0;
   size_t stack_bytes = 0;     // 0: as large as the main thread's may become.
   int32_t fifo_priority = 0;  // 0: ordinary threads.
+  ThreadReservation reservation;
   ThreadHooks hooks;
   bool backup_threads = true;
   std::string cores_path;  // Empty: none.

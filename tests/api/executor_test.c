@@ -89,6 +89,27 @@ static void places_that_do_not_exist_are_reported(void) {
   takt_instance_release(instance);
 }
 
+static void a_budget_is_granted_or_its_refusal_visible(void) {
+  takt_instance_options_t options;
+  takt_instance_options_init(&options);
+  options.worker_count = 1;
+  options.worker_budget_ns = 4000000;
+  options.worker_period_ns = 20000000;
+  takt_instance_t* instance = NULL;
+  REQUIRE_OK(takt_instance_create(&options, &instance));
+  takt_device_t* device = create_device(instance, "local-task");
+  AWAIT(worker_of(instance, 0).is_running);
+  const takt_worker_statistics_t worker = worker_of(instance, 0);
+  EXPECT(worker.budget_ns == (worker.budget_error == 0 ? 4000000 : 0));
+  EXPECT(worker.period_ns == (worker.budget_error == 0 ? 20000000 : 0));
+  takt_instance_statistics_t statistics;
+  statistics.struct_size = sizeof(statistics);
+  REQUIRE_OK(takt_instance_query_statistics(instance, &statistics));
+  EXPECT(statistics.worker_budget_error == worker.budget_error);
+  takt_device_release(device);
+  takt_instance_release(instance);
+}
+
 typedef struct log_t {
   int count;
   char last[512];
@@ -163,6 +184,10 @@ static void refuses_bad_options(void) {
   options.worker_fifo_priority = 100;
   EXPECT_ERROR(takt_instance_create(&options, &instance),
                TAKT_STATUS_INVALID_ARGUMENT, "worker_fifo_priority");
+  takt_instance_options_init(&options);
+  options.worker_budget_ns = 2000000;
+  EXPECT_ERROR(takt_instance_create(&options, &instance),
+               TAKT_STATUS_INVALID_ARGUMENT, "worker_budget_ns");
   EXPECT(instance == NULL);
 }
 
@@ -574,6 +599,7 @@ int main(void) {
   RUN(writes_no_more_than_there_is_room_for);
   RUN(workers_stay_on_the_cpus_they_are_given);
   RUN(places_that_do_not_exist_are_reported);
+  RUN(a_budget_is_granted_or_its_refusal_visible);
   RUN(missing_cpus_and_workers_are_reported);
   RUN(refuses_bad_options);
   RUN(an_application_may_supply_the_threads);

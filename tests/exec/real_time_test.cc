@@ -191,5 +191,25 @@ TEST_F(RealTimeTest, ARefusedPriorityIsReportedAndJobsRun) {
   EXPECT_EQ(report.fifo_priority == 1, report.priority_error == 0);
 }
 
+// A backup thread would come after its worker, and never run beside it.
+TEST_F(RealTimeTest, WorkersWithABudgetHaveNoBackupThreads) {
+  Executor::Options options;
+  options.worker_count = 1;
+  options.reservation = {10'000'000, 20'000'000};
+  options.backup_threads = true;
+  executor_ = Executor::Create(options).value();
+  std::atomic<int> policy{-1};
+  const auto job = Submit(kUrgent, 1, [&policy] {
+    policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+  });
+  EXPECT_TRUE(job->ended.Wait());
+  const ExecutorStatistics statistics = executor_->statistics();
+  EXPECT_EQ(statistics.backup_threads.park_count, 0u);
+  const auto& report = statistics.workers[0].thread;
+  EXPECT_EQ(report.reservation.is_set(), report.reservation_error == 0);
+  EXPECT_EQ(policy.load(),
+            report.reservation_error == 0 ? SCHED_DEADLINE : SCHED_OTHER);
+}
+
 }  // namespace
 }  // namespace takt::exec

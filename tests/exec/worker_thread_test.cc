@@ -2,8 +2,11 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <string>
@@ -61,6 +64,17 @@ Look RunOne(const WorkerThread::Options& options,
   EXPECT_FALSE(thread.IsThisThread());
   *report = thread.report();
   return look;
+}
+
+// Takes CAP_SYS_NICE from this thread and those that it will start.
+void WithoutSysNice() {
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  ASSERT_EQ(syscall(SYS_capget, &header, data), 0);
+  data[0].effective &= ~(1u << CAP_SYS_NICE);
+  data[0].permitted &= ~(1u << CAP_SYS_NICE);
+  data[0].inheritable &= ~(1u << CAP_SYS_NICE);
+  ASSERT_EQ(syscall(SYS_capset, &header, data), 0);
 }
 
 CpuSet OneCpu() {
@@ -139,6 +153,48 @@ TEST(WorkerThreadTest, APriorityThatIsRefusedLaterIsReported) {
   ASSERT_TRUE(changes.thread.Start({}, &Changes::Run, &changes).ok());
   changes.thread.Join();
   EXPECT_EQ(changes.thread.report().priority_error, EPERM);
+}
+
+constexpr ThreadReservation kReservation = {3'000'000, 20'000'000};
+
+TEST(WorkerThreadTest, AReservationIsGrantedOrItsErrorReported) {
+  WorkerThread::Options options;
+  options.reservation = kReservation;
+  WorkerThread::Report report;
+  RunOne(options, &report);
+  if (report.reservation_error == 0) {
+    EXPECT_EQ(report.reservation.budget_ns, kReservation.budget_ns);
+    EXPECT_EQ(report.reservation.period_ns, kReservation.period_ns);
+  } else {
+    EXPECT_EQ(report.reservation_error, EPERM);
+    EXPECT_FALSE(report.reservation.is_set());
+  }
+}
+
+TEST(WorkerThreadTest, WithoutTheRightAReservationIsRefusedAndTheThreadRuns) {
+  std::thread([] {
+    WithoutSysNice();
+    WorkerThread::Options options;
+    options.name = "still-here";
+    options.reservation = kReservation;
+    WorkerThread::Report report;
+    EXPECT_EQ(RunOne(options, &report).name, "still-here");
+    EXPECT_EQ(report.reservation_error, EPERM);
+    EXPECT_FALSE(report.reservation.is_set());
+  }).join();
+}
+
+// One of several CPUs is not a root domain, unless a cpuset makes it one.
+TEST(WorkerThreadTest, AReservationOnOneOfSeveralCpusIsRefused) {
+  if (topology::AllowedCpus().count() < 2) GTEST_SKIP() << "one CPU";
+  WorkerThread::Options options;
+  options.reservation = kReservation;
+  options.cpus = OneCpu();
+  WorkerThread::Report report;
+  RunOne(options, &report);
+  EXPECT_EQ(report.affinity_error, 0);
+  EXPECT_EQ(report.reservation_error, EPERM);
+  EXPECT_FALSE(report.reservation.is_set());
 }
 
 TEST(WorkerThreadTest, AStackThatIsTooLargeIsAnError) {

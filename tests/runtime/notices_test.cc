@@ -58,6 +58,24 @@ TEST_F(NoticesTest, ARefusedPriorityIsReportedOnceWithARemedy) {
   EXPECT_EQ(notices.counts().worker_priority_error, EPERM);
 }
 
+TEST_F(NoticesTest, ARefusedBudgetIsReportedOnceWithARemedy) {
+  const std::pair<int, const char*> cases[] = {
+      {EPERM, "grant CAP_SYS_NICE, and leave worker_cpus out"},
+      {EBUSY, "exceed sched_rt_runtime_us"},
+      {EINVAL, "sched_deadline_period_min_us"}};
+  for (const auto& [error, remedy] : cases) {
+    Notices notices = Make();
+    exec::WorkerThread::Report report;
+    report.reservation_error = error;
+    notices.Thread(report, 0);
+    notices.Thread(report, 0);
+    EXPECT_THAT(log_, ElementsAre(AllOf(HasSubstr("worker_budget_ns"),
+                                        HasSubstr(remedy))));
+    EXPECT_EQ(notices.counts().worker_reservation_error, error);
+    log_.clear();
+  }
+}
+
 TEST_F(NoticesTest, ARefusedPlaceIsReportedOnce) {
   Notices notices = Make();
   exec::WorkerThread::Report report;

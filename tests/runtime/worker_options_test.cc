@@ -106,6 +106,23 @@ TEST(WorkerOptionsTest, ErrorsNameTheOption) {
               HasSubstr("worker_spin_ns"));
   EXPECT_THAT(error([](auto& o) { o.fifo_priority = kFifoPriorityMax + 1; }),
               HasSubstr("worker_fifo_priority"));
+  EXPECT_THAT(error([](auto& o) {
+                o.reservation = {2'000'000, 1'000'000};
+              }),
+              HasSubstr("worker_budget_ns: expected 1024 to worker_period_ns"));
+  EXPECT_THAT(error([](auto& o) {
+                o.reservation = {0, 1'000'000};
+              }),
+              HasSubstr("got 0 and 1000000"));
+  EXPECT_THAT(error([](auto& o) {
+                o.reservation = {5'000, int64_t{1} << 33};
+              }),
+              HasSubstr("worker_budget_ns"));
+  EXPECT_THAT(error([](auto& o) {
+                o.reservation = {1'000'000, 2'000'000};
+                o.fifo_priority = 7;
+              }),
+              HasSubstr("a budget or a priority, got worker_fifo_priority 7"));
   EXPECT_THAT(error([](auto& o) { o.hooks.join = [](void*, void*) {}; }),
               HasSubstr("join without create"));
   EXPECT_THAT(error([](auto& o) { o.cpus = "one"; }), HasSubstr("worker_cpus"));

@@ -19,6 +19,7 @@ constexpr double kTimeLimitMaxS = 1e9;
 constexpr char kDefaultDevice[] = "local-task";
 constexpr int64_t kWorkerCountMax = 1024;
 constexpr int64_t kSpinMaxUs = 60'000'000;
+constexpr int64_t kPeriodMaxUs = 4'294'967;
 constexpr int64_t kStackMaxBytes = int64_t{1} << 30;
 constexpr int64_t kFifoPriorityMax = 99;
 constexpr int64_t kTraceEventsMax = 1 << 24;
@@ -92,6 +93,8 @@ Result<Instance> CreateInstance(const SessionFlags& flags) {
   }
   options.worker_fifo_priority =
       static_cast<int32_t>(flags.worker_fifo_priority);
+  options.worker_budget_ns = flags.worker_budget_us * 1000;
+  options.worker_period_ns = flags.worker_period_us * 1000;
   if (!flags.cores_path.empty()) options.cores_path = flags.cores_path.c_str();
   options.cores_share_permille =
       static_cast<int32_t>(flags.cores_share_permille);
@@ -147,6 +150,7 @@ void PrintWorkers(const Instance& instance) {
     PrintCounts(worker.counts);
     PrintRefusal("affinity", worker.affinity_error);
     PrintRefusal("SCHED_FIFO", worker.priority_error);
+    PrintRefusal("SCHED_DEADLINE", worker.budget_error);
   }
 }
 
@@ -450,6 +454,12 @@ void SessionFlags::AddWorkersTo(Flags* flags) {
   flags->AddNumber("task_worker_fifo_priority", 0, kFifoPriorityMax,
                    &worker_fifo_priority,
                    "SCHED_FIFO priority of the workers. 0: as the process.");
+  flags->AddNumber("task_worker_budget_us", 0, kPeriodMaxUs, &worker_budget_us,
+                   "The processor time that each worker gets in each period, "
+                   "before all other\nthreads, and no more (SCHED_DEADLINE). "
+                   "0: no budget.");
+  flags->AddNumber("task_worker_period_us", 0, kPeriodMaxUs, &worker_period_us,
+                   "That period.");
   flags->AddText("cores_lease", &cores_path,
                  "The file by which processes share cores. Each of them names "
                  "it.");

@@ -33,6 +33,8 @@ struct SessionFlags {
   int64_t worker_spin_us = 0;
   int64_t worker_stack_bytes = 0;  // 0: the library's default.
   int64_t worker_fifo_priority = 0;
+  int64_t worker_budget_us = 0;
+  int64_t worker_period_us = 0;
   std::string policy = "off";  // Of the scheduler.
   bool print_statistics = false;
   bool print_device_statistics = false;
