@@ -115,6 +115,13 @@ struct ThermalModel {
   uint32_t permille = 600;
 };
 
+// The time that each core of a pool gets in each period (SCHED_DEADLINE).
+struct PoolBudget {
+  uint32_t pool = 0;
+  int64_t budget_ns = 0;
+  int64_t period_ns = 0;
+};
+
 enum class Objective : uint8_t { kMisses, kMakespan, kEnergy, kResponse };
 
 struct Workload {
@@ -129,6 +136,7 @@ struct Workload {
   std::vector<ResourceFault> faults;
   std::vector<SpeedStep> speed_steps;
   std::vector<ThermalModel> thermal_models;
+  std::vector<PoolBudget> budgets;
   // Relative standard deviation of durations.
   double noise = 0;
   // Whether no operation exceeds its 99 % quantile and no tile its duration, as

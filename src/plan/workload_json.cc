@@ -21,7 +21,8 @@ absl::Status WorkloadReader::CheckMembers(const JsonPlace& place) {
   TAKT_RETURN_IF_ERROR(ForEachElement(place, "streams", CheckStreamKeys));
   TAKT_RETURN_IF_ERROR(ForEachElement(place, "faults", CheckFaultKeys));
   TAKT_RETURN_IF_ERROR(ForEachElement(place, "speeds", CheckSpeedKeys));
-  return ForEachElement(place, "thermal", CheckThermalKeys);
+  TAKT_RETURN_IF_ERROR(ForEachElement(place, "thermal", CheckThermalKeys));
+  return ForEachElement(place, "budgets", CheckBudgetKeys);
 }
 
 absl::StatusOr<Workload> WorkloadReader::Read(const Json& root,
@@ -32,7 +33,7 @@ absl::StatusOr<Workload> WorkloadReader::Read(const Json& root,
       {"$schema", "name", "description", "topology", "noise", "npu_cores",
        "modules", "functions", "kernels", "programs", "streams", "objectives",
        "power_mw", "planned_quantile", "handover_us", "faults", "speeds",
-       "thermal"}));
+       "thermal", "budgets"}));
   TAKT_ASSIGN_OR_RETURN(workload_.name, place.Text("name", "workload"));
   TAKT_RETURN_IF_ERROR(ReadMachine(place, profile, machine));
   TAKT_ASSIGN_OR_RETURN(workload_.noise, ReadReal(place, "noise", 0, 2, 0));
@@ -57,6 +58,8 @@ absl::StatusOr<Workload> WorkloadReader::Read(const Json& root,
       place, "speeds", [&](const JsonPlace& p) { return ReadSpeed(p); }));
   TAKT_RETURN_IF_ERROR(ForEachElement(
       place, "thermal", [&](const JsonPlace& p) { return ReadThermal(p); }));
+  TAKT_RETURN_IF_ERROR(ForEachElement(
+      place, "budgets", [&](const JsonPlace& p) { return ReadBudget(p); }));
   if (workload_.streams.empty())
     return place.ErrorAt("streams", "there is none");
   return std::move(workload_);

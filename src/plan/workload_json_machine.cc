@@ -137,4 +137,23 @@ absl::Status WorkloadReader::ReadThermal(const JsonPlace& place) {
   return absl::OkStatus();
 }
 
+absl::Status WorkloadReader::ReadBudget(const JsonPlace& place) {
+  TAKT_RETURN_IF_ERROR(CheckBudgetKeys(place));
+  PoolBudget budget;
+  TAKT_ASSIGN_OR_RETURN(budget.pool, PoolNamed(place, "pool"));
+  TAKT_ASSIGN_OR_RETURN(budget.budget_ns, ReadTime(place, "budget", 0));
+  TAKT_ASSIGN_OR_RETURN(budget.period_ns, ReadTime(place, "period", 0));
+  if (budget.budget_ns <= 0 || budget.budget_ns > budget.period_ns) {
+    return place.Error(
+        "\"budget_ms\" must be above 0, and at most \"period_ms\"");
+  }
+  for (const PoolBudget& other : workload_.budgets) {
+    if (other.pool == budget.pool) {
+      return place.ErrorAt("pool", "has a budget already");
+    }
+  }
+  workload_.budgets.push_back(budget);
+  return absl::OkStatus();
+}
+
 }  // namespace takt::plan

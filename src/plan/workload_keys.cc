@@ -59,6 +59,11 @@ absl::Status CheckThermalKeys(const JsonPlace& place) {
                           "hysteresis_c", "speed"});
 }
 
+absl::Status CheckBudgetKeys(const JsonPlace& place) {
+  return place.CheckKeys({"pool", "budget_us", "budget_ms", "budget_s",
+                          "period_us", "period_ms", "period_s"});
+}
+
 absl::Status CheckWholeKernelKeys(const JsonPlace& place) {
   TAKT_RETURN_IF_ERROR(CheckKernelKeys(place));
   return ForEachElement(place, "alternatives", CheckAlternativeKeys);

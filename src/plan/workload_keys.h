@@ -18,6 +18,7 @@ absl::Status CheckStreamKeys(const JsonPlace& place);
 absl::Status CheckFaultKeys(const JsonPlace& place);
 absl::Status CheckSpeedKeys(const JsonPlace& place);
 absl::Status CheckThermalKeys(const JsonPlace& place);
+absl::Status CheckBudgetKeys(const JsonPlace& place);
 // With their alternatives and their operations.
 absl::Status CheckWholeKernelKeys(const JsonPlace& place);
 absl::Status CheckWholeProgramKeys(const JsonPlace& place);

@@ -46,6 +46,7 @@ class WorkloadReader {
   absl::Status ReadFault(const JsonPlace& place);
   absl::Status ReadSpeed(const JsonPlace& place);
   absl::Status ReadThermal(const JsonPlace& place);
+  absl::Status ReadBudget(const JsonPlace& place);
 
   // workload_json_programs.cc
   absl::Status ReadModule(const JsonPlace& place);

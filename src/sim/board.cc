@@ -29,6 +29,7 @@ Board::Board(const Workload& workload, SimulationEventQueue* events,
              Random* random)
     : workload_(workload),
       events_(*events),
+      budgets_(workload),
       random_(*random),
       on_resource_(workload.machine.resource_count(), kNone),
       busy_ns_(workload.machine.resource_count(), 0),
@@ -70,9 +71,12 @@ void Board::Start(const sched::Decision& decision, int64_t now_ns) {
   run.begin_ns = now_ns;
   run.since_ns = now_ns;
   run.done_ppm = decision.done_ppm;
+  run.is_paused = false;
+  run.charged_ns = now_ns;
   decision.resources.ForEach([&](uint32_t resource) {
     TAKT_CHECK(on_resource_[resource] == kNone);
     on_resource_[resource] = index;
+    budgets_.Begin(resource, now_ns);
   });
   Schedule(index);
 }
@@ -95,12 +99,67 @@ void Board::Schedule(uint32_t index) {
                                                  1));
     run.tile_ns = std::min(run.tile_ns, alternative.tile_ns);
   }
-  run.stop_ns =
-      run.since_ns + Scaled(run.whole_ns, (1'000'000 - run.done_ppm) / 1e6);
+  const int64_t rest_ns =
+      Scaled(run.whole_ns, (1'000'000 - run.done_ppm) / 1e6);
+  if (run.is_paused) {
+    run.rest_ns = rest_ns;
+    return;
+  }
+  run.stop_ns = run.since_ns + rest_ns;
+  PostStop(index);
+}
+
+// Posts the stop of a run, and its pause if that comes before.
+void Board::PostStop(uint32_t index) {
+  Run& run = runs_[index];
   events_.Post(run.stop_ns, EventKind::kStop, index, ++run.epoch);
+  if (run.is_paused) return;
+  int64_t left_ns = kInfiniteFuture;
+  run.start.resources.ForEach([&](uint32_t resource) {
+    left_ns = std::min(left_ns, budgets_.left_ns(resource));
+  });
+  if (left_ns < run.stop_ns - run.charged_ns) {
+    events_.Post(run.charged_ns + left_ns, EventKind::kPause, index, run.epoch);
+  }
+}
+
+void Board::Charge(Run* run, int64_t now_ns) {
+  if (run->is_paused) return;
+  run->start.resources.ForEach([&](uint32_t resource) {
+    budgets_.Charge(resource, now_ns - run->charged_ns);
+  });
+  run->charged_ns = now_ns;
+}
+
+const Board::Run* Board::Pause(uint32_t index, uint32_t epoch, int64_t now_ns) {
+  Run& run = runs_[index];
+  if (!run.is_live || run.epoch != epoch) return nullptr;
+  if (run.is_paused) {
+    run.start.resources.ForEach(
+        [&](uint32_t resource) { budgets_.Begin(resource, now_ns); });
+    run.is_paused = false;
+    run.since_ns = now_ns;
+    run.charged_ns = now_ns;
+    run.stop_ns = now_ns + run.rest_ns;
+    PostStop(index);
+    return &run;
+  }
+  NoteProgress(&run, now_ns);
+  Charge(&run, now_ns);
+  run.is_paused = true;
+  run.rest_ns = run.stop_ns - now_ns;
+  int64_t next_ns = now_ns;
+  run.start.resources.ForEach([&](uint32_t resource) {
+    if (budgets_.left_ns(resource) == 0) {
+      next_ns = std::max(next_ns, budgets_.next_ns(resource));
+    }
+  });
+  events_.Post(next_ns, EventKind::kPause, index, ++run.epoch);
+  return &run;
 }
 
 void Board::NoteProgress(Run* run, int64_t now_ns) {
+  if (run->is_paused) return;
   const double gained = static_cast<double>(now_ns - run->since_ns) /
                         static_cast<double>(run->whole_ns) * 1e6;
   run->done_ppm = Narrow<uint32_t>(std::min(run->done_ppm + gained, 1e6));
@@ -113,21 +172,27 @@ void Board::StopEarly(uint32_t index, bool at_once, int64_t now_ns) {
   int64_t at_ns = now_ns;
   if (!at_once) {
     if (run.tile_ns == 0) return;
+    if (run.is_paused) {
+      run.stops_early = run.tile_ns < run.rest_ns;
+      run.rest_ns = std::min(run.rest_ns, run.tile_ns);
+      return;
+    }
     const int64_t ran_ns = now_ns - run.since_ns;
     const int64_t tiles =
         std::max<int64_t>((ran_ns + run.tile_ns - 1) / run.tile_ns, 1);
     at_ns = run.since_ns + tiles * run.tile_ns;
   }
-  if (at_ns >= run.stop_ns) return;
+  if (!run.is_paused && at_ns >= run.stop_ns) return;
   run.stops_early = true;
   run.stop_ns = at_ns;
-  events_.Post(at_ns, EventKind::kStop, index, ++run.epoch);
+  PostStop(index);
 }
 
 const Board::Run* Board::Stop(uint32_t index, uint32_t epoch, int64_t now_ns) {
   Run& run = runs_[index];
   if (!run.is_live || run.epoch != epoch) return nullptr;
   NoteProgress(&run, now_ns);
+  Charge(&run, now_ns);
   if (!run.stops_early) run.done_ppm = 1'000'000;
   run.is_live = false;
   run.start.resources.ForEach([&](uint32_t resource) {

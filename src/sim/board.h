@@ -1,6 +1,7 @@
 // A Board runs operations in virtual time. An operation takes its kernel's
 // duration times a duration factor, divided by the speed of its pool, and can
-// stop between two tiles.
+// stop between two tiles. It pauses while a core that it runs on has no budget
+// left.
 #ifndef TAKT_SIM_BOARD_H_
 #define TAKT_SIM_BOARD_H_
 
@@ -9,6 +10,7 @@
 
 #include "base/random.h"
 #include "sched/scheduler.h"
+#include "sim/budgets.h"
 #include "sim/event_queue.h"
 #include "sim/workload.h"
 
@@ -28,6 +30,9 @@ class Board {
     int64_t whole_ns = 0;  // From start to end at the present speed.
     int64_t tile_ns = 0;   // At the present speed; 0: it cannot stop.
     int64_t stop_ns = 0;
+    int64_t charged_ns = 0;  // Its cores have paid for the time until then.
+    bool is_paused = false;
+    int64_t rest_ns = 0;  // Paused: from the end of the pause to the stop.
     // An operation keeps its factor when it continues after a yield.
     uint32_t generation = 0;
     double duration_factor = 1;
@@ -44,6 +49,9 @@ class Board {
   void StopEarly(uint32_t index, bool at_once, int64_t now_ns);
   // Stops the run of a stop event; nullptr if the event is void.
   const Run* Stop(uint32_t index, uint32_t epoch, int64_t now_ns);
+  // Pauses the run of a pause event, or lets it go on; nullptr if the event is
+  // void.
+  const Run* Pause(uint32_t index, uint32_t epoch, int64_t now_ns);
   void SetSpeed(uint32_t pool, uint32_t permille, int64_t now_ns);
 
   uint32_t permille(uint32_t pool) const { return permille_[pool]; }
@@ -55,10 +63,13 @@ class Board {
 
   double DrawDurationFactor();
   void Schedule(uint32_t index);
+  void PostStop(uint32_t index);
+  void Charge(Run* run, int64_t now_ns);
   static void NoteProgress(Run* run, int64_t now_ns);
 
   const Workload& workload_;
   SimulationEventQueue& events_;
+  Budgets budgets_;
   Random& random_;
   // As the scheduler numbers them: by pool, then ascending in shards.
   std::vector<std::vector<sched::AlternativeOptions>> alternatives_;

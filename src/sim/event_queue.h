@@ -13,6 +13,7 @@ namespace takt::sim {
 enum class EventKind : uint8_t {
   kRelease,  // index: the stream.
   kStop,     // index: the run; void unless its epoch is this one.
+  kPause,    // As kStop: its cores have used their budgets, or get new ones.
   kLost,     // index: the resource.
   kFound,    // index: the resource.
   kSpeed,    // index: the step.

@@ -327,6 +327,13 @@ void Simulator::Apply(const SimulationEvent& event) {
     case EventKind::kStop:
       StopRun(event);
       break;
+    case EventKind::kPause: {
+      const Board::Run* run = board_.Pause(event.index, event.epoch, now_ns_);
+      if (run != nullptr && options_.observer != nullptr) {
+        options_.observer->OnPause(now_ns_, run->start, run->is_paused);
+      }
+      break;
+    }
     case EventKind::kLost:
     case EventKind::kFound: {
       const bool is_found = event.kind == EventKind::kFound;

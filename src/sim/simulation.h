@@ -26,6 +26,9 @@ class Observer {
   virtual void OnDecision(int64_t, const sched::Decision&) {}
   // The operation of `start` has stopped; `done_ppm` of it is done.
   virtual void OnStop(int64_t, const sched::Decision&, uint32_t) {}
+  // The operation of `start` pauses, because a core has used its budget, or
+  // goes on.
+  virtual void OnPause(int64_t, const sched::Decision&, bool) {}
   virtual void OnAvailable(int64_t, uint32_t, bool) {}
   virtual void OnSpeed(int64_t, uint32_t, uint32_t) {}
 };

@@ -8,6 +8,7 @@ namespace takt::sim {
 
 using plan::Arrival;
 using plan::MachineOf;
+using plan::PoolBudget;
 using plan::ReadWorkload;
 using plan::RecordedJob;
 using plan::ResourceFault;

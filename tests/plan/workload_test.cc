@@ -30,7 +30,8 @@ constexpr char kGood[] = R"({
     {"name": "b", "program": "p", "after": "a", "probability": 0.5}],
   "faults": [{"pool": "big", "index": 3, "at_ms": 1, "length_ms": 2}],
   "speeds": [{"pool": "big", "at_s": 1, "speed": 0.5}],
-  "thermal": [{"pool": "big", "time_constant_s": 5, "speed": 0.7}]
+  "thermal": [{"pool": "big", "time_constant_s": 5, "speed": 0.7}],
+  "budgets": [{"pool": "big", "budget_ms": 4, "period_ms": 10}]
 })";
 
 TEST(WorkloadTest, ReadsEveryMember) {
@@ -58,6 +59,8 @@ TEST(WorkloadTest, ReadsEveryMember) {
   EXPECT_EQ(workload->faults[0].resource, 3u);
   EXPECT_EQ(workload->speed_steps[0].permille, 500u);
   EXPECT_EQ(workload->thermal_models[0].permille, 700u);
+  EXPECT_EQ(workload->budgets[0].budget_ns, 4'000'000);
+  EXPECT_EQ(workload->budgets[0].period_ns, 10'000'000);
 }
 
 // The error for kGood with `good` replaced by `bad`.
