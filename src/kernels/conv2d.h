@@ -114,7 +114,8 @@ extern const ConvKernels kConvPortable;
 
 // The convolution whose weights are bfloat16 (the upper half of a float; two
 // of them in place of one). It rounds inputs to the same precision, half to
-// even; sums and all that follows them are floats.
+// even; sums and all that follows them are floats. Where a run is odd, the
+// input after it may be multiplied by the 0 that completes the weights.
 inline constexpr int64_t kConvBf16PairsMax = 1 << 14;  // Of a pixel's window.
 struct ConvBf16Kernels {
   ConvKernel conv2d;

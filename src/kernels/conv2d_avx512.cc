@@ -36,8 +36,8 @@ inline void StorePart(__m512 vector, int64_t count, float* to) {
 }  // namespace
 
 const ConvKernels kConvAvx512 = {
-    &Conv2d<false>,         &Depthwise, &Pool<PoolKind::kMax>,
-    &Pool<PoolKind::kMean>, &Attention, &Gru};
+    &Conv2d,    &Depthwise, &Pool<PoolKind::kMax>, &Pool<PoolKind::kMean>,
+    &Attention, &Gru};
 
 }  // namespace takt::kernels
 

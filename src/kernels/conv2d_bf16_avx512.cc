@@ -45,16 +45,15 @@ inline void RoundRun(const float* from, int64_t count, uint16_t* to) {
     _mm256_mask_storeu_epi16(to + i, mask, (__m256i)numbers);
   }
 }
-inline __m512 AddPairProducts(__m512 sum, int32_t pair, __m512 weights) {
-  return _mm512_dpbf16_ps(sum, (__m512bh)_mm512_set1_epi32(pair),
-                          (__m512bh)weights);
+inline __m512 AddPairProducts(__m512 sum, __m512 pairs, __m512 weights) {
+  return _mm512_dpbf16_ps(sum, (__m512bh)pairs, (__m512bh)weights);
 }
 
 #include "kernels/conv2d_impl.inc"
 
 }  // namespace
 
-const ConvBf16Kernels kConvBf16Avx512 = {&Conv2d<true>};
+const ConvBf16Kernels kConvBf16Avx512 = {&Conv2dBf16};
 
 }  // namespace takt::kernels
 

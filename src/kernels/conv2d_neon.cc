@@ -39,8 +39,8 @@ inline float32x4_t AddProduct(float32x4_t sum, float32x4_t weights,
 }  // namespace
 
 const ConvKernels kConvNeon = {
-    &Conv2d<false>,         &Depthwise, &Pool<PoolKind::kMax>,
-    &Pool<PoolKind::kMean>, &Attention, &Gru};
+    &Conv2d,    &Depthwise, &Pool<PoolKind::kMax>, &Pool<PoolKind::kMean>,
+    &Attention, &Gru};
 
 }  // namespace takt::kernels
 

@@ -40,20 +40,12 @@ inline void RoundRun(const float* from, int64_t count, uint16_t* to) {
     to[i] = static_cast<uint16_t>(bits >> 16);
   }
 }
-inline float FloatOf(uint32_t bits) {
-  float number;
-  __builtin_memcpy(&number, &bits, sizeof(number));
-  return number;
-}
-inline AlignedVector AddPairProducts(AlignedVector sum, int32_t pair,
+inline AlignedVector AddPairProducts(AlignedVector sum, AlignedVector pairs,
                                      AlignedVector weights) {
-  constexpr uint32_t kUpper = 0xffff0000;
-  const auto word = static_cast<uint32_t>(pair);
-  const auto bits = (AlignedInts)weights;
-  sum += FloatOf(word << 16) * (AlignedVector)(bits << 16);
-  sum += FloatOf(word & kUpper) *
-         (AlignedVector)(bits & static_cast<int32_t>(kUpper));
-  return sum;
+  constexpr auto kUpper = static_cast<int32_t>(0xffff0000);
+  const auto x = (AlignedInts)pairs, row = (AlignedInts)weights;
+  sum += (AlignedVector)(x << 16) * (AlignedVector)(row << 16);
+  return sum + (AlignedVector)(x & kUpper) * (AlignedVector)(row & kUpper);
 }
 
 #include "kernels/conv2d_impl.inc"
@@ -61,10 +53,10 @@ inline AlignedVector AddPairProducts(AlignedVector sum, int32_t pair,
 }  // namespace
 
 const ConvKernels kConvPortable = {
-    &Conv2d<false>,         &Depthwise, &Pool<PoolKind::kMax>,
-    &Pool<PoolKind::kMean>, &Attention, &Gru};
+    &Conv2d,    &Depthwise, &Pool<PoolKind::kMax>, &Pool<PoolKind::kMean>,
+    &Attention, &Gru};
 
-const ConvBf16Kernels kConvBf16Portable = {&Conv2d<true>};
+const ConvBf16Kernels kConvBf16Portable = {&Conv2dBf16};
 
 const char* CheckConvShape(const ConvShape& s) {
   constexpr int64_t kSizeMax = 1 << 16;               // Of a dimension.

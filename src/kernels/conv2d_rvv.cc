@@ -36,8 +36,8 @@ inline void StorePart(AlignedVector vector, int64_t count, float* to) {
 }  // namespace
 
 const ConvKernels kConvRvv = {
-    &Conv2d<false>,         &Depthwise, &Pool<PoolKind::kMax>,
-    &Pool<PoolKind::kMean>, &Attention, &Gru};
+    &Conv2d,    &Depthwise, &Pool<PoolKind::kMax>, &Pool<PoolKind::kMean>,
+    &Attention, &Gru};
 
 }  // namespace takt::kernels
 

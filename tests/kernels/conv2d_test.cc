@@ -269,6 +269,33 @@ TEST(Conv2dTest, FirstLayersAndManyChannels) {
   }
 }
 
+// Images of more rounded numbers than a tile keeps: parts of some rows, parts
+// of one row, and windows of which a few pixels are too many.
+TEST(Conv2dTest, OfBfloat16InParts) {
+  for (const KernelTable& table : RunnableKernels()) {
+    TestRandom random(5);
+    for (const ConvShape& s :
+         {ConvShape{2, 30, 40, 64, 30, 40, 5, 3, 3, 1, 1, 1, 1, 1, 1, 1},
+          ConvShape{1, 10, 10, 1100, 10, 10, 20, 1, 1, 1, 1, 1, 1, 0, 0, 1},
+          ConvShape{1, 3, 30, 700, 1, 28, 4, 3, 3, 1, 1, 1, 1, 0, 0, 1},
+          ConvShape{1, 3, 18, 2048, 1, 16, 3, 3, 3, 1, 1, 1, 1, 0, 0, 1},
+          ConvShape{1, 4, 40, 130, 2, 20, 40, 1, 1, 2, 2, 1, 1, 0, 0, 1}}) {
+      const Problem problem(s, random);
+      const std::vector<float> weights = problem.PackedPairs();
+      const std::vector<float> bias = problem.PackedBias(false);
+      std::vector<float> out(problem.residual.size(), kUntouched);
+      const ConvOperands operands = {
+          problem.input.data(), weights.data(), bias.data(), nullptr,
+          out.data(),           problem.low,    problem.high};
+      const int64_t middle = s.pixel_count() / 3;
+      table.conv_bf16->conv2d(s, operands, {0, middle, 0, s.block_count()});
+      table.conv_bf16->conv2d(s, operands,
+                              {middle, s.pixel_count(), 0, s.block_count()});
+      EXPECT_EQ(out, problem.Expected(false));
+    }
+  }
+}
+
 // The same by the standard library.
 double Expected(Activation activation, double x) {
   const double hard = std::clamp(x / 6 + 0.5, 0.0, 1.0);
