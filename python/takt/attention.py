@@ -229,7 +229,8 @@ class AttentionRewriter:
         sources = [view.source for view in views]
         output_shape = self.shape(end.source)
         if not is_bytes:
-            call = make("takt_attention_f32", ("f32",) * 4, geometry, (match.scale,),
+            function = "takt_attention_bf16" if self.is_bf16 else "takt_attention_f32"
+            call = make(function, ("f32",) * 4, geometry, (match.scale,),
                         batch * heads, queries, rows, macs)
             return sources, call, end.source, output_shape
         query, key, value = match.scales

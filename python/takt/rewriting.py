@@ -856,7 +856,8 @@ def make_kernel(function: str, shape: tuple[int, ...], **options: Any) -> Kernel
     pixels = n * oh * ow
     is_wide = "conv2d" in function  # Every input channel of the group counts.
     blocks = groups * -(-(oc // groups) // BLOCK) if is_wide else -(-oc // BLOCK)
-    macs = pixels * oc * kh * kw * (c // groups if is_wide else 1)
+    padded = blocks * BLOCK if is_wide else oc
+    macs = pixels * padded * kh * kw * (c // groups if is_wide else 1)
     if is_wide:
         tiles = max(math.ceil(macs / _TILE_MACS), min(8, math.ceil(macs / (_TILE_MACS / 8))))
     else:
@@ -864,12 +865,18 @@ def make_kernel(function: str, shape: tuple[int, ...], **options: Any) -> Kernel
     weights = oc * kh * kw * (c // groups)
     if is_wide and weights > n * shape[1] * shape[2] * c:
         # Few pixels, many weights: each tile reads its own weights only.
-        block_tiles = min(tiles, max(1, blocks // 2))
-        pixel_tiles = min(max(1, round(tiles / block_tiles)), max(1, pixels // 28))
+        block_tiles = _quads(blocks, tiles)
+        pixel_tiles = min(max(1, round(tiles / block_tiles)), max(1, pixels // 24))
     else:
         pixel_tiles = min(tiles, max(1, pixels // 14))
-        block_tiles = min(max(1, round(tiles / pixel_tiles)), max(1, blocks // 2))
+        block_tiles = _quads(blocks, max(1, round(tiles / pixel_tiles)))
     return Kernel(function, shape, block_tiles, pixel_tiles, **options)
+
+
+def _quads(blocks: int, tiles: int) -> int:
+    """At most so many tiles, whose blocks a micro kernel takes four at a time."""
+    quads = -(-blocks // 4)
+    return -(-quads // -(-quads // min(tiles, quads)))
 
 
 # The importer's line of a kernel.
@@ -924,8 +931,11 @@ def _executable(exports: dict[tuple[int, tuple[str, ...]], str], kernels: list[A
     for (index, _), name in exports.items():
         kernel = kernels[index]
         yield f"    stream.executable.export public @{name} workgroups() -> (index, index, index) {{"
-        yield f"      %x = arith.constant {kernel.block_tiles} : index"
-        yield f"      %y = arith.constant {kernel.pixel_tiles} : index"
+        x, y = kernel.pixel_tiles, kernel.block_tiles
+        if not isinstance(kernel, Kernel):
+            x, y = y, x
+        yield f"      %x = arith.constant {x} : index"
+        yield f"      %y = arith.constant {y} : index"
         yield "      %z = arith.constant 1 : index"
         yield "      stream.return %x, %y, %z : index, index, index"
         yield "    }"
@@ -985,8 +995,9 @@ def _function(name: str, kernel: Kernel, types: tuple[str, ...]) -> Iterator[str
     for i, number in enumerate(numbers):
         yield f"        %n{i} = arith.constant {number} : index"
         arguments.append(f"%n{i}")
-    yield "        %x = stream.dispatch.workgroup.id[0] : index"
-    yield "        %y = stream.dispatch.workgroup.id[1] : index"
+    # Neighbours share weights, which a core then has in its cache.
+    yield "        %x = stream.dispatch.workgroup.id[1] : index"
+    yield "        %y = stream.dispatch.workgroup.id[0] : index"
     yield f"        %xs = arith.constant {kernel.block_tiles} : index"
     yield f"        %ys = arith.constant {kernel.pixel_tiles} : index"
     arguments += ["%x", "%xs", "%y", "%ys"]

@@ -9,11 +9,11 @@ from test_native import Net, QuantizedNet, expected
 ROWS, HEADS, SIZE = 21, 3, 8
 
 
-def check(tmp_path, net, shape, result, imports, tolerance):
+def check(tmp_path, net, shape, result, imports, tolerance, recipe="native"):
     path = tmp_path / "net.onnx"
     net.save(path, shape, result)
-    artifact = takt.compile(path, cache=tmp_path, recipe="native")
-    assert artifact.recipe.name == "native", artifact.report
+    artifact = takt.compile(path, cache=tmp_path, recipe=recipe)
+    assert artifact.recipe.name == recipe, artifact.report
     assert imports in artifact.path.read_bytes()
     x = np.random.default_rng(4).standard_normal(shape).astype(np.float32)
     want = expected(path, x)
@@ -59,6 +59,13 @@ def test_attention_is_one_call(needs_compiler, tmp_path, how, rank):
     net = Net()
     result = attention(net, how, rank)
     check(tmp_path, net, [1, ROWS, HEADS * SIZE], result, b"takt_attention_f32", 1e-5)
+
+
+def test_attention_of_bfloat16(needs_compiler, tmp_path):
+    pytest.importorskip("onnx")
+    net = Net()
+    result = attention(net, "scaled", 4)
+    check(tmp_path, net, [1, ROWS, HEADS * SIZE], result, b"takt_attention_bf16", 0.02, "native_bf16")
 
 
 def test_heads_that_are_apart_and_a_result_that_stays_so(needs_compiler, tmp_path):

@@ -101,10 +101,8 @@ bool CheckTables(const AttentionI8Parameters& p) {
   return true;
 }
 
-}  // namespace
-
-int AttentionF32Import(void* parameters, void* context, void*) {
-  const auto& p = *static_cast<const AttentionParameters*>(parameters);
+int RunAttention(const AttentionParameters& p,
+                 kernels::AttentionKernel kernel) {
   const AttentionShape shape = p.geometry.shape();
   kernels::AttentionOperands operands;
   operands.scale = p.scale;
@@ -114,9 +112,22 @@ int AttentionF32Import(void* parameters, void* context, void*) {
       !FindTensors(p, shape, &operands)) {
     return kInvalid;
   }
-  static_cast<const kernels::ConvKernels*>(context)->attention(shape, operands,
-                                                               tile);
+  kernel(shape, operands, tile);
   return 0;
+}
+
+}  // namespace
+
+int AttentionF32Import(void* parameters, void* context, void*) {
+  return RunAttention(
+      *static_cast<const AttentionParameters*>(parameters),
+      static_cast<const kernels::ConvKernels*>(context)->attention);
+}
+
+int AttentionBf16Import(void* parameters, void* context, void*) {
+  return RunAttention(
+      *static_cast<const AttentionParameters*>(parameters),
+      static_cast<const kernels::ConvBf16Kernels*>(context)->attention);
 }
 
 int AttentionI8Import(void* parameters, void* context, void*) {

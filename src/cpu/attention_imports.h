@@ -1,12 +1,14 @@
 // Attention as compiled kernels import it; see kernel_imports.h. The context is
-// a kernels::ConvKernels, or a kernels::ConvI8Kernels for bytes. A result other
-// than 0 says that the parameters are invalid.
+// a kernels::ConvKernels; for bfloat16 a kernels::ConvBf16Kernels, for bytes a
+// kernels::ConvI8Kernels. A result other than 0 says that the parameters are
+// invalid.
 #ifndef TAKT_CPU_ATTENTION_IMPORTS_H_
 #define TAKT_CPU_ATTENTION_IMPORTS_H_
 
 namespace takt::cpu {
 
 int AttentionF32Import(void* parameters, void* context, void* reserved);
+int AttentionBf16Import(void* parameters, void* context, void* reserved);
 int AttentionI8Import(void* parameters, void* context, void* reserved);
 
 }  // namespace takt::cpu

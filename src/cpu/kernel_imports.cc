@@ -282,7 +282,10 @@ constexpr Entry kI8Entries[] = {
     {"takt_add_i8", &AddI8Import},
     {"takt_layer_norm_i8", &LayerNormI8Import},
 };
-constexpr absl::string_view kConv2dBf16Name = "takt_conv2d_bf16";
+constexpr Entry kBf16Entries[] = {
+    {"takt_conv2d_bf16", &Conv2dBf16},
+    {"takt_attention_bf16", &AttentionBf16Import},
+};
 constexpr absl::string_view kMapI8Name = "takt_map_i8";
 
 }  // namespace
@@ -300,9 +303,10 @@ absl::optional<ImportFunction> FindKernelImport(
     return ImportFunction{entry.function,
                           const_cast<kernels::ConvI8Kernels*>(kernels.conv_i8)};
   }
-  if (name == kConv2dBf16Name) {
-    return ImportFunction{
-        &Conv2dBf16, const_cast<kernels::ConvBf16Kernels*>(kernels.conv_bf16)};
+  for (const Entry& entry : kBf16Entries) {
+    if (entry.name != name) continue;
+    return ImportFunction{entry.function, const_cast<kernels::ConvBf16Kernels*>(
+                                              kernels.conv_bf16)};
   }
   if (name == kMapI8Name) {
     return ImportFunction{&MapI8,

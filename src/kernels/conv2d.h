@@ -119,6 +119,7 @@ extern const ConvKernels kConvPortable;
 inline constexpr int64_t kConvBf16PairsMax = 1 << 14;  // Of a pixel's window.
 struct ConvBf16Kernels {
   ConvKernel conv2d;
+  AttentionKernel attention;  // It rounds all that it multiplies.
 };
 extern const ConvBf16Kernels kConvBf16Portable;
 #if defined(__x86_64__)

@@ -35,9 +35,12 @@ inline void StorePart(__m256 vector, int64_t count, float* to) {
 
 }  // namespace
 
-const ConvKernels kConvAvx2 = {
-    &Conv2d,    &Depthwise, &Pool<PoolKind::kMax>, &Pool<PoolKind::kMean>,
-    &Attention, &Gru};
+const ConvKernels kConvAvx2 = {&Conv2d,
+                               &Depthwise,
+                               &Pool<PoolKind::kMax>,
+                               &Pool<PoolKind::kMean>,
+                               &Attention<false>,
+                               &Gru};
 
 }  // namespace takt::kernels
 

@@ -45,6 +45,13 @@ inline void RoundRun(const float* from, int64_t count, uint16_t* to) {
     _mm256_mask_storeu_epi16(to + i, mask, (__m256i)numbers);
   }
 }
+inline __m512 RoundPairs(__m512 even, __m512 odd) {
+  alignas(64) static constexpr uint16_t kTurns[32] = {
+      0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
+      8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+  return _mm512_castsi512_ps(_mm512_permutexvar_epi16(
+      _mm512_load_si512(kTurns), (__m512i)_mm512_cvtne2ps_pbh(odd, even)));
+}
 inline __m512 AddPairProducts(__m512 sum, __m512 pairs, __m512 weights) {
   return _mm512_dpbf16_ps(sum, (__m512bh)pairs, (__m512bh)weights);
 }
@@ -53,7 +60,7 @@ inline __m512 AddPairProducts(__m512 sum, __m512 pairs, __m512 weights) {
 
 }  // namespace
 
-const ConvBf16Kernels kConvBf16Avx512 = {&Conv2dBf16};
+const ConvBf16Kernels kConvBf16Avx512 = {&Conv2dBf16, &Attention<true>};
 
 }  // namespace takt::kernels
 

@@ -38,9 +38,12 @@ inline float32x4_t AddProduct(float32x4_t sum, float32x4_t weights,
 
 }  // namespace
 
-const ConvKernels kConvNeon = {
-    &Conv2d,    &Depthwise, &Pool<PoolKind::kMax>, &Pool<PoolKind::kMean>,
-    &Attention, &Gru};
+const ConvKernels kConvNeon = {&Conv2d,
+                               &Depthwise,
+                               &Pool<PoolKind::kMax>,
+                               &Pool<PoolKind::kMean>,
+                               &Attention<false>,
+                               &Gru};
 
 }  // namespace takt::kernels
 

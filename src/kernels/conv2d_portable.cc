@@ -40,6 +40,15 @@ inline void RoundRun(const float* from, int64_t count, uint16_t* to) {
     to[i] = static_cast<uint16_t>(bits >> 16);
   }
 }
+inline AlignedInts RoundWords(AlignedVector numbers) {
+  const auto bits = (AlignedInts)numbers;
+  return bits + 0x7fff + ((bits >> 16) & 1);  // Half to even.
+}
+inline AlignedVector RoundPairs(AlignedVector even, AlignedVector odd) {
+  constexpr auto kUpper = static_cast<int32_t>(0xffff0000);
+  return (AlignedVector)(((RoundWords(even) >> 16) & 0xffff) |
+                         (RoundWords(odd) & kUpper));
+}
 inline AlignedVector AddPairProducts(AlignedVector sum, AlignedVector pairs,
                                      AlignedVector weights) {
   constexpr auto kUpper = static_cast<int32_t>(0xffff0000);
@@ -52,11 +61,14 @@ inline AlignedVector AddPairProducts(AlignedVector sum, AlignedVector pairs,
 
 }  // namespace
 
-const ConvKernels kConvPortable = {
-    &Conv2d,    &Depthwise, &Pool<PoolKind::kMax>, &Pool<PoolKind::kMean>,
-    &Attention, &Gru};
+const ConvKernels kConvPortable = {&Conv2d,
+                                   &Depthwise,
+                                   &Pool<PoolKind::kMax>,
+                                   &Pool<PoolKind::kMean>,
+                                   &Attention<false>,
+                                   &Gru};
 
-const ConvBf16Kernels kConvBf16Portable = {&Conv2dBf16};
+const ConvBf16Kernels kConvBf16Portable = {&Conv2dBf16, &Attention<true>};
 
 const char* CheckConvShape(const ConvShape& s) {
   constexpr int64_t kSizeMax = 1 << 16;               // Of a dimension.

@@ -35,9 +35,12 @@ inline void StorePart(AlignedVector vector, int64_t count, float* to) {
 
 }  // namespace
 
-const ConvKernels kConvRvv = {
-    &Conv2d,    &Depthwise, &Pool<PoolKind::kMax>, &Pool<PoolKind::kMean>,
-    &Attention, &Gru};
+const ConvKernels kConvRvv = {&Conv2d,
+                              &Depthwise,
+                              &Pool<PoolKind::kMax>,
+                              &Pool<PoolKind::kMean>,
+                              &Attention<false>,
+                              &Gru};
 
 }  // namespace takt::kernels
 

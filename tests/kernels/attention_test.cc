@@ -117,7 +117,8 @@ AttentionTensor<T> ViewOf(Tensor& tensor) {
           tensor.strides};
 }
 
-void Check(AttentionKernel kernel, Problem& p, const AttentionTile& tile) {
+void Check(AttentionKernel kernel, Problem& p, const AttentionTile& tile,
+           double tolerance = 2e-5) {
   constexpr float kUntouched = -12345.f;
   std::fill(p.output.data.begin(), p.output.data.end(), kUntouched);
   kernel(p.s,
@@ -133,7 +134,7 @@ void Check(AttentionKernel kernel, Problem& p, const AttentionTile& tile) {
         for (int64_t c = 0; c < p.s.value_size; ++c) {
           const auto found = static_cast<double>(p.output.At(b, h, row, c));
           if (is_in_tile) {
-            ASSERT_NEAR(found, expected[static_cast<size_t>(c)], 2e-5)
+            ASSERT_NEAR(found, expected[static_cast<size_t>(c)], tolerance)
                 << "row " << row << " column " << c;
           } else {
             ASSERT_EQ(found, static_cast<double>(kUntouched));
@@ -157,6 +158,41 @@ TEST(AttentionTest, EveryKernelComputesTheDefinition) {
       ASSERT_NO_FATAL_FAILURE(Check(kernels.conv->attention, p, tile))
           << "case " << i;
     }
+  }
+}
+
+// Inputs are bfloat16 already: only weights are rounded, by 1/256 of them.
+TEST(AttentionTest, OfBfloat16ComputesTheDefinition) {
+  TestRandom random(8);
+  for (int i = 0; i < 100; ++i) {
+    Problem p(RandomShape(random), random);
+    for (Tensor* const tensor : {&p.query, &p.key, &p.value}) {
+      for (float& x : tensor->data) x = std::round(x * 64) / 64;
+    }
+    const AttentionTile tile = {
+        0, p.s.heads - 1, random.Between(0, 1) % p.s.queries, p.s.queries};
+    for (const KernelTable& kernels : RunnableKernels()) {
+      ASSERT_NO_FATAL_FAILURE(
+          Check(kernels.conv_bf16->attention, p, tile, 2. / 256))
+          << "case " << i;
+    }
+  }
+}
+
+TEST(AttentionTest, OfBfloat16RoundsKeysHalfToEven) {
+  TestRandom random(9);
+  Problem p({1, 1, 1, 2, 1, 1}, random);
+  p.query.data = {1.f};
+  p.key.data = {1.f, 1.f + 0x1p-8f};  // Rounded, it is equal to the other.
+  p.value.data = {0.f, 1.f};
+  p.scale = 1000.f;
+  for (const KernelTable& kernels : RunnableKernels()) {
+    const AttentionKernel kernel = kernels.conv_bf16->attention;
+    kernel(p.s,
+           {ViewOf<const float>(p.query), ViewOf<const float>(p.key),
+            ViewOf<const float>(p.value), ViewOf<float>(p.output), p.scale},
+           {0, 0, 0, 1});
+    EXPECT_EQ(p.output.data[0], .5f);
   }
 }
 
