@@ -239,7 +239,7 @@ def measure_startup(a, tools):
             measured[index].append((ns, kilobytes))
         for name, column, goal, scale, unit in (
                 ("start-up to result", 0, 1.0, 1, "ns"),
-                ("peak memory", 1, 2.0, 1024, "bytes")):
+                ("peak memory", 1, 1.0, 1024, "bytes")):
             takt, peer = ([pair[column] * scale for pair in measured[i]]
                           for i in (0, 1))
             yield result(f"{name}, simple_mul, {device}", takt, peer, goal,
