@@ -18,7 +18,9 @@
 # architecture are unpacked in build/sysroot/ARCHITECTURE (TAKT_SYSROOT names
 # another place), and no package of a foreign architecture is installed. Debian 12 has no packages for
 # riscv64: the libraries are built from its source packages there, and hwloc,
-# which Takt opens when it is there, is left out.
+# which Takt opens when it is there, is left out. The fixtures are compiled for
+# the architecture in build/testdata, if build/venv has the compiler; those of
+# older releases, if build/releases has theirs (tests/testdata/regenerate.py).
 #
 # For each processor the last line is "CPU: N passed, N failed, N skipped":
 # GoogleTest cases one by one, other tests as one each. The reasons come before.
@@ -153,6 +155,27 @@ build_packages() {
   build_source benchmark -D BENCHMARK_ENABLE_TESTING=OFF -D GIT_VERSION=0.0.0
 }
 
+# The fixtures with code for the architecture: those of the repository are for
+# x86_64. Without the compiler, tests that run compiled code fail.
+compile_fixtures() {
+  local regenerate=tests/testdata/regenerate.py releases=()
+  testdata=$PWD/build/testdata/$architecture
+  if [[ ! -x build/venv/bin/iree-compile ]]; then
+    echo "no build/venv (scripts/install_deps.sh --python): fixtures for x86_64"
+    testdata=$PWD/tests/testdata
+    return
+  fi
+  # Made again when a fixture of the repository has changed.
+  local sum
+  sum=$(git ls-files -z tests/testdata | xargs -0 sha256sum | sha256sum)
+  [[ $(cat "$testdata.sum" 2>/dev/null) == "$sum" ]] && return
+  rm -rf "$testdata"
+  [[ ! -d build/releases ]] || releases=(--releases build/releases)
+  PATH=$PWD/build/venv/bin:$PATH python3 "$regenerate" \
+    --target "$architecture" --out "$testdata" "${releases[@]}"
+  echo "$sum" >"$testdata.sum"
+}
+
 if [[ -n $install ]]; then
   install_tools
   register_qemu
@@ -166,7 +189,9 @@ if [[ -n $is_for_each_cpu ]]; then
   run_on_each_cpu
   exit
 fi
-cmake --preset "$architecture" -B "$build" >/dev/null
+compile_fixtures
+cmake --preset "$architecture" -B "$build" \
+  -D TAKT_SYSROOT="$sysroot" -D TAKT_TESTDATA_DIR="$testdata" >/dev/null
 [[ -z $stress_seconds ]] || targets=("${stress_targets[@]}")
 cmake --build "$build" ${targets:+--target "${targets[@]}"}
 
@@ -177,6 +202,8 @@ fi
 # For programs that tests start; CMake's emulator has its own.
 export QEMU_LD_PREFIX=/usr/$triple
 export QEMU_SET_ENV=LD_LIBRARY_PATH=$sysroot/usr/lib/$triple
+# Calls that api_hot_path_test counts; to wake a thread takes long under qemu.
+export TAKT_HOT_PATH_COUNT=500
 if [[ -n $stress_seconds ]]; then
   run_stress
   exit
@@ -185,7 +212,7 @@ result=0
 IFS=: read -r -a cpu_list <<<"$cpus"
 for cpu in "${cpu_list[@]}"; do
   log=$build/test-$cpu.log
-  QEMU_CPU=$cpu ctest --test-dir "$build" --timeout 1800 --verbose \
+  QEMU_CPU=$cpu ctest --test-dir "$build" --timeout 3600 --verbose \
     "${arguments[@]}" >"$log" 2>&1 || true
   counts=$(scripts/count_tests.sh "$log")
   read -r passed failed skipped <<<"$counts"

@@ -29,7 +29,8 @@ build_kernel_tests() {
       -D CMAKE_CXX_COMPILER_TARGET="$triple" -D TAKT_WERROR=OFF
       -D CMAKE_C_FLAGS=-march=rv64gcv -D CMAKE_CXX_FLAGS=-march=rv64gcv)
   fi
-  cmake --preset "$architecture" -B "$tree" "${options[@]}" >/dev/null
+  cmake --preset "$architecture" -B "$tree" -D TAKT_SYSROOT="$sysroot" \
+    "${options[@]}" >/dev/null
   local names=(cpu_cpu_features_test) source
   for source in tests/kernels/*_test.cc; do
     names+=("kernels_$(basename "$source" .cc)")

@@ -4,6 +4,7 @@
 
 #include "takt/tools/tools.h"
 #include "tests/api/test.h"
+#include "tests/support/elf_format.h"
 
 static inline takt_plan_contents_t* plan_contents(const takt_plan_t* plan) {
   takt_plan_contents_t* contents = NULL;
@@ -39,7 +40,7 @@ static inline takt_rodata_info_t find_executable(takt_module_t* module) {
   const size_t count = takt_module_contents_rodata_count(contents);
   for (size_t i = 0; i < count; ++i) {
     const takt_rodata_info_t info = takt_module_contents_rodata(contents, i);
-    if (strstr(info.executable_format, "x86_64") == NULL) continue;
+    if (strcmp(info.executable_format, TAKT_ELF_FORMAT) != 0) continue;
     takt_module_contents_release(contents);
     return info;
   }

@@ -2,6 +2,7 @@
 
 #include "tests/analysis/contents.h"
 #include "tests/api/fixture.h"
+#include "tests/support/elf_format.h"
 
 static void is_loaded_and_described(void) {
   takt_instance_t* instance = create_instance(1);
@@ -36,8 +37,8 @@ static void refuses_other_bytes(void) {
   EXPECT_ERROR(
       takt_executable_load(device, "npu-fb", "abcd", 4, 0, NULL, &executable),
       TAKT_STATUS_NOT_FOUND, "npu-fb");
-  takt_status_t status = takt_executable_load(device, "embedded-elf-x86_64",
-                                              "abcd", 4, 0, NULL, &executable);
+  takt_status_t status = takt_executable_load(device, TAKT_ELF_FORMAT, "abcd",
+                                              4, 0, NULL, &executable);
   EXPECT(status != NULL && executable == NULL);
   takt_status_free(status);
   EXPECT_ERROR(

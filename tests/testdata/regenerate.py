@@ -120,7 +120,8 @@ class Target:
     @classmethod
     def translate(cls, text):
         for old, new in TARGETS[cls.name].items() if cls.name else ():
-            text = text.replace(old, new)
+            if old != "flags":  # The one name that is no text of a source.
+                text = text.replace(old, new)
         return text
 
     @classmethod
@@ -195,6 +196,8 @@ def expect(source, number, out):
 
 def make_all(out, only):
     sources = [Source(p) for p in sorted(HERE.rglob("*.mlir")) if only in str(p.relative_to(HERE))]
+    if Target.name:  # Those of fat/ have code for every architecture.
+        sources = [source for source in sources if source.path.parent.name != "fat"]
     made, errors = [], []
     jobs = [(s, c) for s in sources for c in s.compiles]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -227,8 +230,14 @@ def compile_for(target, out, only):
     Target.name = target
     shutil.copytree(HERE, out, dirs_exist_ok=True)
     for source in out.rglob("*.mlir"):
-        source.write_text(Target.translate(source.read_text()))
+        if source.parent.name != "fat":
+            source.write_text(Target.translate(source.read_text()))
     made, errors = make_all(out, only)
+    if only in "npu/route_be":
+        npu = out / "npu"
+        (npu / "vendor.bin").write_text("NPU-PROGRAM-BYTES-v1")  # Nobody's format but the example driver's.
+        for module, program in (("route_be.vmfb", "npu_prog.bin"), ("route_be.vendor.vmfb", "vendor.bin")):
+            subprocess.run([sys.executable, "embed.py", "route_b.mlir", program, module], cwd=npu, check=True)
     for error in errors:
         print(f"error: {error}", file=sys.stderr)
     print(f"{len(made)} modules, {len(errors)} errors")
@@ -243,13 +252,13 @@ def main():
     p.add_argument("--target", choices=TARGETS)
     p.add_argument("--out", type=pathlib.Path)
     a = p.parse_args()
-    Tools.folder = a.releases
+    Tools.folder = a.releases and a.releases.resolve()
     check_version()
+    if a.only in "workload":  # Their sources are not checked in.
+        subprocess.run([sys.executable, HERE / "workload" / "make_models.py", HERE / "workload"], check=True)
     if a.target:
         compile_for(a.target, a.out.resolve(), a.only)
         return
-    if (HERE / "workload" / "make_models.py").exists() and a.only in "workload":
-        subprocess.run([sys.executable, HERE / "workload" / "make_models.py", HERE / "workload"], check=True)
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder)
         made, errors = make_all(out, a.only)

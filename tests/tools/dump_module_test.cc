@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/support/elf_format.h"
 #include "tests/tools/tool_process.h"
 
 namespace takt::tools {
@@ -26,8 +27,7 @@ TEST(DumpModuleTest, PrintsTables) {
         "hal.device.allocator(!vm.ref<?>) -> (!vm.ref<?>)\n",
         "simple_mul(!vm.ref<?>, !vm.ref<?>) -> (!vm.ref<?>)\n",
         "iree.abi.declaration: sync func @simple_mul(",
-        "executable embedded-elf-x86_64", "`hal.executable.format`",
-        "| __init"}) {
+        "executable " TAKT_ELF_FORMAT, "`hal.executable.format`", "| __init"}) {
     EXPECT_THAT(result.out, HasSubstr(text));
   }
   EXPECT_THAT(result.out, Not(HasSubstr("func[")));
@@ -64,8 +64,7 @@ TEST(DumpModuleTest, PrintsJson) {
               HasSubstr("return"));
   bool has_executable = false;
   for (const auto& rodata : document["rodata"]) {
-    has_executable |=
-        rodata.value("executable_format", "") == "embedded-elf-x86_64";
+    has_executable |= rodata.value("executable_format", "") == TAKT_ELF_FORMAT;
   }
   EXPECT_TRUE(has_executable);
 }
