@@ -122,31 +122,34 @@ void SharedLease::Acquire(absl::FunctionRef<Urgency()> urgency) {
     is_waiting_ = true;
     watched_since_ns_ = 0;
   }
-  for (bool has_waited = false;; has_waited = true) {
-    const Urgency present = urgency();  // Outside of the lock: it takes others.
-    MutexLock lock(&mutex_);
-    const bool is_locked = file_.Lock().ok();
-    const bool is_granted = is_locked && Look(present);
-    if (is_locked) file_.Unlock();
-    if (!is_granted && is_locked) {
-      LeaseFile& file = file_;
-      mutex_.Unlock();
-      file.WaitForChange(NowNs() + kCheckNs);
-      mutex_.Lock();
-      continue;
-    }
-    is_waiting_ = false;
-    has_lease_ = true;
-    if (!is_locked) {
-      turn_ = 0;
-      ++statistics_.unarbitrated_count;
-      return;
-    }
-    ++statistics_.grant_count;
-    statistics_.wait_count += has_waited;
-    return;
+  bool has_waited = false;
+  // Outside of the lock: urgency() takes others.
+  while (!TryAcquire(urgency(), has_waited)) {
+    WaitForChange();
+    has_waited = true;
   }
 }
+
+bool SharedLease::TryAcquire(const Urgency& urgency, bool has_waited) {
+  MutexLock lock(&mutex_);
+  const bool is_locked = file_.Lock().ok();
+  const bool is_granted = is_locked && Look(urgency);
+  if (is_locked) file_.Unlock();
+  if (!is_granted && is_locked) return false;
+  TAKT_CHECK(is_waiting_ && !has_lease_);
+  is_waiting_ = false;
+  has_lease_ = true;
+  if (!is_locked) {
+    turn_ = 0;
+    ++statistics_.unarbitrated_count;
+    return true;
+  }
+  ++statistics_.grant_count;
+  statistics_.wait_count += has_waited;
+  return true;
+}
+
+void SharedLease::WaitForChange() { file_.WaitForChange(NowNs() + kCheckNs); }
 
 void SharedLease::Raise(const Urgency& urgency) {
   MutexLock lock(&mutex_);

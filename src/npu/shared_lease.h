@@ -82,6 +82,12 @@ class SharedLease {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // One look at the file, under its lock. True if this process has the lease.
   bool Look(const Urgency& urgency) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // One step of Acquire(): true if that is over.
+  bool TryAcquire(const Urgency& urgency, bool has_waited)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Without the lock, so that another thread may call Beat(): the wait uses
+  // only what does not change.
+  void WaitForChange() ABSL_NO_THREAD_SAFETY_ANALYSIS;
   // Whether the holder has died, or has kept the lease for too long.
   bool IsHolderGone(const Contents& contents)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
