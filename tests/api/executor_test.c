@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/api/fixture.h"
+#include "tests/api/shortfalls.h"
 
 static takt_worker_statistics_t worker_of(takt_instance_t* instance,
                                           uint32_t worker) {
@@ -108,26 +109,6 @@ static void a_budget_is_granted_or_its_refusal_visible(void) {
   EXPECT(statistics.worker_budget_error == worker.budget_error);
   takt_device_release(device);
   takt_instance_release(instance);
-}
-
-typedef struct log_t {
-  int count;
-  char last[512];
-} log_t;
-
-static void keep_message(void* user_data, takt_log_severity_t severity,
-                         const char* message) {
-  log_t* log = user_data;
-  EXPECT(severity == TAKT_LOG_WARNING);
-  ++log->count;
-  snprintf(log->last, sizeof(log->last), "%s", message);
-}
-
-static takt_instance_statistics_t statistics_of(takt_instance_t* instance) {
-  takt_instance_statistics_t statistics;
-  statistics.struct_size = sizeof(statistics);
-  REQUIRE_OK(takt_instance_query_statistics(instance, &statistics));
-  return statistics;
 }
 
 static void missing_cpus_and_workers_are_reported(void) {

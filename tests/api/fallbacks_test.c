@@ -3,29 +3,10 @@
  * Method: the Nth allocation or thread of this process fails. */
 #define _GNU_SOURCE
 #include "takt/tools/plan_problem.h"
-#include "tests/api/test.h"
+#include "tests/api/shortfalls.h"
 #include "tests/support/fault_injection.h"
 
 #if CAN_INJECT
-
-typedef struct log_t {
-  atomic_int count;
-  char last[512];
-} log_t;
-
-static void keep_message(void* user_data, takt_log_severity_t severity,
-                         const char* message) {
-  log_t* log = user_data;
-  EXPECT(severity == TAKT_LOG_WARNING);
-  ++log->count;
-  snprintf(log->last, sizeof(log->last), "%s", message);
-}
-
-static takt_instance_statistics_t statistics_of(takt_instance_t* instance) {
-  takt_instance_statistics_t statistics = {.struct_size = sizeof(statistics)};
-  REQUIRE_OK(takt_instance_query_statistics(instance, &statistics));
-  return statistics;
-}
 
 /* With `worker_count` workers, the given policy and log, each if not NULL. */
 static takt_instance_t* create_instance(int32_t worker_count,
