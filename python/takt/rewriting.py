@@ -30,6 +30,7 @@ _MACS_MIN = 1e6
 # In the order of the kernels' numbers.
 ACTIVATIONS = ("none", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "tanh", "gelu")
 _TAPS_MAX = 128
+_BYTES_PER_CYCLE = 8  # Of weights, from a cache that cores share.
 # With fewer input channels, half of the pairs would be empty.
 _BF16_CHANNELS_MIN = 8
 _BF16_PAIRS_MAX = 1 << 14
@@ -344,7 +345,11 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
         output, residual, end = self.fold_end(output)
         n, (oc, oh, ow) = in_shape[0], out_shape[1:]
         inputs = [self.to_last(node.input[0])]
-        function, packed = self.packed(weights, bias, groups, is_depthwise, geometry[5])
+        if prefers_winograd(shape, 2 if self.is_bf16 else 1):
+            function = "takt_winograd2d_f32"
+            packed = [self.constant(each) for each in pack_winograd(weights, bias)]
+        else:
+            function, packed = self.packed(weights, bias, groups, is_depthwise, geometry[5])
         inputs += packed
         if residual is not None:
             inputs.append(self.to_last(residual))
@@ -850,20 +855,52 @@ def pack_pairs(packed: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(pairs[..., 0, :] | pairs[..., 1, :] << 16).view(np.float32)
 
 
+def squares_of(shape: tuple[int, ...]) -> int:
+    """The squares of the result that Winograd's method computes at once."""
+    n, _, _, _, oh, ow, *_ = shape
+    return n * -(-oh // 4) * -(-ow // 4)
+
+
+def prefers_winograd(shape: tuple[int, ...], products: int) -> bool:
+    """Whether Winograd's method is quicker than so many products at once: by
+    estimates of cycles for products, transformations and reading the weights."""
+    (n, _, _, c, oh, ow, oc, *geometry, groups) = shape
+    if tuple(geometry[:6]) != (3, 3, 1, 1, 1, 1) or groups != 1 or not 16 <= c <= 512 or oc < 9:
+        return False
+    blocks, squares = -(-oc // BLOCK), squares_of(shape)
+    reading = c * blocks * BLOCK * 4 / _BYTES_PER_CYCLE
+    direct = 9 * (n * oh * ow * c * blocks / products + reading)
+    return 36 * (squares * c * blocks + reading) + squares * (14 * c + 192 * blocks) < 0.8 * direct
+
+
+def pack_winograd(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Transformed weights as [blocks][36][in][BLOCK], and the bias in blocks."""
+    matrix = np.array([[6, 0, 0], [-4, -4, -4], [-4, 4, -4], [1, 2, 4], [1, -2, 4], [0, 0, 24]]) / 24
+    turned = np.einsum("ya,oiab,xb->oiyx", matrix, weights.astype(np.float64), matrix)
+    packed, padded_bias = pack(turned.astype(np.float32), bias, 1, False)
+    return packed[0].reshape(packed.shape[1], 36, *packed.shape[4:]), padded_bias
+
+
 def make_kernel(function: str, shape: tuple[int, ...], **options: Any) -> Kernel:
     """The kernel with tiles of a size that suits it."""
     (n, _, _, c, oh, ow, oc, kh, kw, *_, groups) = shape
     pixels = n * oh * ow
-    is_wide = "conv2d" in function  # Every input channel of the group counts.
+    is_winograd = "winograd" in function
+    is_wide = "conv2d" in function or is_winograd  # Every input channel of the group counts.
     blocks = groups * -(-(oc // groups) // BLOCK) if is_wide else -(-oc // BLOCK)
     padded = blocks * BLOCK if is_wide else oc
+    if is_winograd:
+        pixels, kh = squares_of(shape), 12  # 36 products.
     macs = pixels * padded * kh * kw * (c // groups if is_wide else 1)
     if is_wide:
         tiles = max(math.ceil(macs / _TILE_MACS), min(8, math.ceil(macs / (_TILE_MACS / 8))))
     else:
         tiles = max(math.ceil(macs / 9 / _TILE_ELEMENTS), min(4, math.ceil(macs / 9 / 8192)))
     weights = oc * kh * kw * (c // groups)
-    if is_wide and weights > n * shape[1] * shape[2] * c:
+    if is_winograd:
+        pixel_tiles = min(tiles, max(1, pixels // 6))
+        block_tiles = _quads(blocks, max(1, round(tiles / pixel_tiles)))
+    elif is_wide and weights > n * shape[1] * shape[2] * c:
         # Few pixels, many weights: each tile reads its own weights only.
         block_tiles = _quads(blocks, tiles)
         pixel_tiles = min(max(1, round(tiles / block_tiles)), max(1, pixels // 24))

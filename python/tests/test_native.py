@@ -164,6 +164,40 @@ def test_bfloat16_is_asked_for(needs_compiler, tmp_path, build):
     assert 0 < np.abs(got - want).max() < 0.02 * np.ptp(want)
 
 
+@pytest.mark.parametrize("recipe", ["native", "native_bf16"])
+def test_convolutions_by_winograd_agree(needs_compiler, tmp_path, recipe):
+    pytest.importorskip("onnx")
+    net = Net()
+    a = net.node("Conv", "x", net.weights(40, 32, 3, 3), net.weights(40), pads=[1, 1, 1, 1])
+    b = net.node("Conv", net.node("Relu", a), net.weights(40, 40, 3, 3), pads=[1, 1, 1, 1])
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 32, 30, 41], net.node("Relu", net.node("Add", b, a)))
+    artifact = takt.compile(path, cache=tmp_path, recipe=recipe)
+    assert artifact.recipe.name == recipe, artifact.report
+    module = artifact.path.read_bytes()
+    assert b"takt_winograd2d_f32" in module and b"takt_conv2d" not in module
+    x = np.random.default_rng(4).standard_normal((1, 32, 30, 41)).astype(np.float32)
+    want = expected(path, x)
+    for device in ("local-sync", "local-task"):
+        got = np.asarray(artifact.load(device=device).function()(x))
+        assert np.abs(got - want).max() < 2e-5 * np.ptp(want)
+
+
+def test_winograd_is_taken_where_it_is_quicker():
+    from takt.rewriting import prefers_winograd
+
+    def shape(size, ins, outs, geometry=(3, 3, 1, 1, 1, 1, 1, 1), groups=1):
+        return (1, size, size, ins, size, size, outs, *geometry, groups)
+
+    assert prefers_winograd(shape(56, 64, 64), 1) and prefers_winograd(shape(56, 64, 64), 2)
+    assert prefers_winograd(shape(128, 16, 16), 1) and not prefers_winograd(shape(128, 16, 16), 2)
+    assert not prefers_winograd(shape(7, 512, 512), 1)  # Too many weights for so few pixels.
+    assert not prefers_winograd(shape(56, 3, 64), 1)
+    assert not prefers_winograd(shape(56, 64, 64, groups=2), 1)
+    assert not prefers_winograd(shape(56, 64, 64, (3, 3, 2, 2, 1, 1, 1, 1)), 1)
+    assert not prefers_winograd(shape(56, 64, 64, (1, 1, 1, 1, 1, 1, 0, 0)), 1)
+
+
 def test_weights_are_packed_in_pairs_of_bfloat16():
     from takt.rewriting import join_rows, pack_pairs
 

@@ -81,10 +81,10 @@ bool FindTile(const TileParameters& p, int64_t pixel_count, int64_t block_count,
 }
 
 int RunConvolution(const ConvParameters& p, kernels::ConvKernel kernel,
-                   int64_t block_count) {
+                   int64_t pixel_count, int64_t block_count) {
   ConvTile tile;
   const int64_t activation = p.flags >> 8;
-  if (!FindTile(p.tile, p.shape.pixel_count(), block_count, &tile) ||
+  if (!FindTile(p.tile, pixel_count, block_count, &tile) ||
       (p.flags & 0xfe) != 0 || activation < 0 ||
       activation >= kernels::kActivationCount) {
     return kInvalid;
@@ -113,7 +113,20 @@ int Conv2d(void* parameters, void* context, void*) {
   const auto& p = *static_cast<const ConvParameters*>(parameters);
   if (!IsConv2d(p.shape)) return kInvalid;
   return RunConvolution(p, static_cast<const ConvKernels*>(context)->conv2d,
-                        p.shape.block_count());
+                        p.shape.pixel_count(), p.shape.block_count());
+}
+
+int Winograd2d(void* parameters, void* context, void*) {
+  const auto& p = *static_cast<const ConvParameters*>(parameters);
+  const ConvShape& s = p.shape;
+  if (kernels::CheckConvShape(s) != nullptr || s.kernel_h != 3 ||
+      s.kernel_w != 3 || s.stride_h != 1 || s.stride_w != 1 ||
+      s.dilation_h != 1 || s.dilation_w != 1 || s.groups != 1 ||
+      s.in_c > kernels::kWinogradChannelsMax) {
+    return kInvalid;
+  }
+  return RunConvolution(p, static_cast<const ConvKernels*>(context)->winograd,
+                        s.square_count(), s.block_count());
 }
 
 int Conv2dBf16(void* parameters, void* context, void*) {
@@ -125,7 +138,7 @@ int Conv2dBf16(void* parameters, void* context, void*) {
   }
   return RunConvolution(
       p, static_cast<const kernels::ConvBf16Kernels*>(context)->conv2d,
-      p.shape.block_count());
+      p.shape.pixel_count(), p.shape.block_count());
 }
 
 int Depthwise2d(void* parameters, void* context, void*) {
@@ -135,7 +148,8 @@ int Depthwise2d(void* parameters, void* context, void*) {
       p.shape.in_c != p.shape.groups || p.shape.out_c != p.shape.groups) {
     return kInvalid;
   }
-  return RunConvolution(p, table.depthwise, BlocksOf(p.shape.out_c));
+  return RunConvolution(p, table.depthwise, p.shape.pixel_count(),
+                        BlocksOf(p.shape.out_c));
 }
 
 int RunPool(const PoolParameters& p, kernels::PoolKernel kernel) {
@@ -270,6 +284,7 @@ struct Entry {
 constexpr Entry kEntries[] = {
     {"takt_conv2d_f32", &Conv2d},
     {"takt_depthwise2d_f32", &Depthwise2d},
+    {"takt_winograd2d_f32", &Winograd2d},
     {"takt_max_pool2d_f32", &MaxPool2d},
     {"takt_mean_pool2d_f32", &MeanPool2d},
     {"takt_attention_f32", &AttentionF32Import},

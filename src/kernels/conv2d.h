@@ -18,6 +18,10 @@
 //              or, with joined rows (HasJoinedRows()), [blocks][kernel_h]
 //              [pairs of kernel_w * input channels, rounded up][kConvBlock][2]
 //   Depthwise  [blocks][kernel_h][kernel_w][kConvBlock]
+//   Winograd   [blocks][kWinogradPositions][input channels][kConvBlock], the
+//              weights transformed: G w G^T, by rows, where G has the rows
+//              (6 0 0) / 24, (-4 -4 -4) / 24, (-4 4 -4) / 24, (1 2 4) / 24,
+//              (1 -2 4) / 24, (0 0 24) / 24
 //   bias       [groups][blocks of a group][kConvBlock]
 //
 // A call computes one tile: a range of pixels of the result (numbered over
@@ -45,6 +49,12 @@ inline constexpr int64_t kConvTapsMax = 128;
 inline constexpr int64_t kConvJoinedMax = 64;
 inline constexpr int64_t kConvJoinedRowsMax = 16;
 
+// The numbers to which Winograd transforms a kernel of 3x3, the size of the
+// squares of the result that are computed at once, and the most channels.
+inline constexpr int kWinogradPositions = 36;
+inline constexpr int64_t kWinogradSquare = 4;
+inline constexpr int64_t kWinogradChannelsMax = 512;
+
 struct ConvShape {
   int64_t batch, in_h, in_w, in_c;
   int64_t out_h, out_w, out_c;
@@ -59,6 +69,11 @@ struct ConvShape {
     return (out_c / groups + kConvBlock - 1) / kConvBlock;
   }
   int64_t block_count() const { return groups * blocks_per_group(); }
+  // The squares of the result of a Winograd convolution.
+  int64_t square_count() const {
+    return batch * ((out_h + kWinogradSquare - 1) / kWinogradSquare) *
+           ((out_w + kWinogradSquare - 1) / kWinogradSquare);
+  }
   // Whether the channels of the taps of a row are read as those of one tap:
   // they are consecutive in memory, and few.
   bool HasJoinedRows() const {
@@ -105,6 +120,10 @@ using PoolKernel = void (*)(const ConvShape& shape,
 struct ConvKernels {
   ConvKernel conv2d;
   ConvKernel depthwise;  // groups, in_c and out_c are equal.
+  // A dense kernel of 3x3 with stride 1 and one group, of fewer products. The
+  // tile counts squares in place of pixels. Its sums are rounded otherwise: by
+  // some units of the greatest number of the result.
+  ConvKernel winograd;
   PoolKernel max_pool;
   PoolKernel mean_pool;
   AttentionKernel attention;

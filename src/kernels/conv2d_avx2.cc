@@ -37,6 +37,7 @@ inline void StorePart(__m256 vector, int64_t count, float* to) {
 
 const ConvKernels kConvAvx2 = {&Conv2d,
                                &Depthwise,
+                               &Winograd,
                                &Pool<PoolKind::kMax>,
                                &Pool<PoolKind::kMean>,
                                &Attention<false>,

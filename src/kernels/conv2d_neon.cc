@@ -40,6 +40,7 @@ inline float32x4_t AddProduct(float32x4_t sum, float32x4_t weights,
 
 const ConvKernels kConvNeon = {&Conv2d,
                                &Depthwise,
+                               &Winograd,
                                &Pool<PoolKind::kMax>,
                                &Pool<PoolKind::kMean>,
                                &Attention<false>,

@@ -63,6 +63,7 @@ inline AlignedVector AddPairProducts(AlignedVector sum, AlignedVector pairs,
 
 const ConvKernels kConvPortable = {&Conv2d,
                                    &Depthwise,
+                                   &Winograd,
                                    &Pool<PoolKind::kMax>,
                                    &Pool<PoolKind::kMean>,
                                    &Attention<false>,

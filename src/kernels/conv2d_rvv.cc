@@ -37,6 +37,7 @@ inline void StorePart(AlignedVector vector, int64_t count, float* to) {
 
 const ConvKernels kConvRvv = {&Conv2d,
                               &Depthwise,
+                              &Winograd,
                               &Pool<PoolKind::kMax>,
                               &Pool<PoolKind::kMean>,
                               &Attention<false>,

@@ -126,7 +126,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ConvI8ImportTest, testing::Bool());
 TEST(KernelImportsTest, KnowsNoOtherNames) {
   EXPECT_FALSE(
       FindKernelImport("takt_conv2d", kernels::SelectKernels({})).has_value());
-  for (const char* name : {"takt_conv2d_f32", "takt_conv2d_bf16"}) {
+  for (const char* name :
+       {"takt_conv2d_f32", "takt_conv2d_bf16", "takt_winograd2d_f32"}) {
     EXPECT_TRUE(FindKernelImport(name, kernels::SelectKernels({})).has_value());
   }
 }

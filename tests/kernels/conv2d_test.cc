@@ -152,6 +152,30 @@ struct Problem {
     }
     return pairs;
   }
+  // [blocks][positions][channels][kConvBlock].
+  std::vector<float> TransformedWeights() const {
+    constexpr double kMatrix[6][3] = {{6, 0, 0}, {-4, -4, -4}, {-4, 4, -4},
+                                      {1, 2, 4}, {1, -2, 4},   {0, 0, 24}};
+    std::vector<float> packed(s.block_count() * kWinogradPositions * s.in_c *
+                              kConvBlock);
+    for (int64_t o = 0; o < s.out_c; ++o) {
+      for (int64_t i = 0; i < s.in_c; ++i) {
+        for (int64_t position = 0; position < kWinogradPositions; ++position) {
+          double sum = 0;
+          for (int64_t tap = 0; tap < 9; ++tap) {
+            sum += kMatrix[position / 6][tap / 3] *
+                   kMatrix[position % 6][tap % 3] *
+                   static_cast<double>(WeightAt(o, tap, i));
+          }
+          const int64_t row =
+              (o / kConvBlock * kWinogradPositions + position) * s.in_c + i;
+          packed[row * kConvBlock + o % kConvBlock] =
+              static_cast<float>(sum / (24 * 24));
+        }
+      }
+    }
+    return packed;
+  }
   std::vector<float> PackedBias(bool is_depthwise) const {
     const int64_t groups = is_depthwise ? 1 : s.groups;
     const int64_t outs = s.out_c / groups;
@@ -265,6 +289,66 @@ TEST(Conv2dTest, FirstLayersAndManyChannels) {
                           nullptr, out.data(), problem.low, problem.high},
                          {0, s.pixel_count(), 0, s.block_count()});
       EXPECT_EQ(out, problem.Expected(false));
+    }
+  }
+}
+
+void CheckWinograd(const KernelTable& table, const ConvShape& s,
+                   TestRandom& random) {
+  Problem problem(s, random);
+  const bool has_residual = random.Between(0, 1) != 0;
+  const bool is_activated = random.Between(0, 1) != 0;
+  if (is_activated) {
+    problem.low = -std::numeric_limits<float>::infinity();
+    problem.high = -problem.low;
+  }
+  const std::vector<float> weights = problem.TransformedWeights();
+  const std::vector<float> bias = problem.PackedBias(false);
+  std::vector<float> out(problem.residual.size(), kUntouched);
+  const ConvOperands operands = {
+      problem.input.data(),
+      weights.data(),
+      bias.data(),
+      has_residual ? problem.residual.data() : nullptr,
+      out.data(),
+      problem.low,
+      problem.high,
+      is_activated ? Activation::kHardSigmoid : Activation::kNone};
+  ForEachTile(
+      s.square_count(), s.block_count(), random,
+      [&](const ConvTile& tile) { table.conv->winograd(s, operands, tile); });
+  std::vector<float> expected = problem.Expected(has_residual);
+  if (is_activated) {
+    for (float& x : expected) x = std::clamp(x / 6 + .5f, 0.f, 1.f);
+  }
+  // The greatest sum of products is 81 for each weight.
+  const double tolerance = 1e-6 * 81 * 9 * static_cast<double>(s.in_c);
+  for (size_t i = 0; i < out.size(); ++i) {
+    ASSERT_NEAR(out[i], expected[i], tolerance)
+        << "element " << i << " in " << s.in_h << "x" << s.in_w << "x" << s.in_c
+        << " out " << s.out_h << "x" << s.out_w << "x" << s.out_c;
+  }
+}
+
+TEST(Conv2dTest, WinogradEqualsPlainLoops) {
+  for (const KernelTable& table : RunnableKernels()) {
+    TestRandom random(6);
+    for (int i = 0; i < 40; ++i) {
+      ConvShape s = RandomShape(random, false);
+      s.kernel_h = s.kernel_w = 3;
+      s.stride_h = s.stride_w = s.dilation_h = s.dilation_w = s.groups = 1;
+      s.in_h += 3;
+      s.in_w += 3;
+      s.out_h = OutSize(s.in_h, 3, 1, 1, s.pad_top);
+      s.out_w = OutSize(s.in_w, 3, 1, 1, s.pad_left);
+      ASSERT_NO_FATAL_FAILURE(CheckWinograd(table, s, random));
+    }
+    // Squares in several steps, and as many channels as there may be.
+    for (const ConvShape& s :
+         {ConvShape{1, 40, 41, 33, 40, 41, 80, 3, 3, 1, 1, 1, 1, 1, 1, 1},
+          ConvShape{1, 6, 7, kWinogradChannelsMax, 6, 7, 5, 3, 3, 1, 1, 1, 1, 1,
+                    1, 1}}) {
+      ASSERT_NO_FATAL_FAILURE(CheckWinograd(table, s, random));
     }
   }
 }
