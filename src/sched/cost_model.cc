@@ -38,6 +38,14 @@ absl::Status CheckAlternative(const Machine& machine,
   if (options.tile_ns < 0 || options.tile_ns > DurationEstimate::kMaxNs) {
     return fault(absl::StrCat("a tile of ", options.tile_ns, " ns"));
   }
+  if (options.sensitivity_ppm < 0 ||
+      options.sensitivity_ppm > Slowdown::kSensitivityMaxPpm ||
+      options.pressure_ppm < 0 ||
+      options.pressure_ppm > Slowdown::kPressureMaxPpm) {
+    return fault(absl::StrCat("a sensitivity of ", options.sensitivity_ppm,
+                              " and a pressure of ", options.pressure_ppm,
+                              " millionths"));
+  }
   return absl::OkStatus();
 }
 
@@ -58,12 +66,19 @@ absl::StatusOr<KernelId> CostModel::Add(
     TAKT_RETURN_IF_ERROR(CheckAlternative(machine_, options[i], i));
     const AlternativeOptions& given = options[i];
     kernel.alternatives.push_back(
-        {given.pool, given.shards, given.tile_ns, given.guess_ns,
+        {given.pool,
+         given.shards,
+         given.tile_ns,
+         given.guess_ns,
          given.sample_count == 0
              ? DurationEstimate::Guess(given.guess_ns)
              : DurationEstimate::Restore(given.guess_ns, given.q90_ns,
                                          given.q99_ns, given.sample_count),
-         0});
+         0,
+         {}});
+    Slowdown& slowdown = kernel.alternatives.back().slowdown;
+    slowdown.sensitivity_ppm = given.sensitivity_ppm;
+    slowdown.pressure_ppm = given.pressure_ppm;
   }
   std::sort(kernel.alternatives.begin(), kernel.alternatives.end(),
             [](const Alternative& a, const Alternative& b) {

@@ -16,6 +16,7 @@
 #include "base/spare_memory.h"
 #include "sched/duration_estimate.h"
 #include "sched/machine.h"
+#include "sched/slowdown.h"
 
 namespace takt::sched {
 
@@ -67,6 +68,9 @@ struct AlternativeOptions {
   uint32_t sample_count = 0;
   int64_t q90_ns = 0;
   int64_t q99_ns = 0;
+  // What was learned of it beside others (slowdown.h).
+  int32_t sensitivity_ppm = 1'000'000;
+  int32_t pressure_ppm = 0;
 };
 
 class CostModel {
@@ -88,6 +92,8 @@ class CostModel {
     // of its pool by the ratio of their guesses, so a slow first run does not
     // prevent further runs.
     int64_t expected_ns;
+    // What it does to its neighbours, and they to it.
+    Slowdown slowdown;
   };
   struct Kernel {
     KernelKey key;
@@ -111,6 +117,26 @@ class CostModel {
 
   // Learns from a run that took `duration_ns` at nominal speed.
   void Observe(KernelId kernel, uint32_t alternative, int64_t duration_ns);
+
+  Slowdown* slowdown(KernelId kernel, uint32_t alternative) {
+    return &kernels_[kernel].alternatives[alternative].slowdown;
+  }
+  // The duration that decisions use beside neighbours of that pressure.
+  static int64_t ExpectedNs(const Alternative& alternative,
+                            int64_t pressure_ppm) {
+    return alternative.slowdown.is_trusted()
+               ? ModelNs(alternative, pressure_ppm)
+               : alternative.expected_ns;
+  }
+  // The same by the model of slowdown; expected_ns until the alternative is
+  // known.
+  static int64_t ModelNs(const Alternative& alternative, int64_t pressure_ppm) {
+    const Slowdown& slowdown = alternative.slowdown;
+    return slowdown.alone.count() < kKnownCount
+               ? alternative.expected_ns
+               : SlowedNs(slowdown.alone.q50_ns(), slowdown.sensitivity_ppm,
+                          pressure_ppm);
+  }
 
   // Sets the longest tile of all alternatives that have tiles. At least 1.
   void SetTile(KernelId kernel, int64_t tile_ns);

@@ -92,6 +92,11 @@ struct OperationRecord {
   uint32_t alternative = 0;
   int64_t start_ns = 0;
   int64_t expected_end_ns = 0;
+  int64_t pressure_ppm = 0;  // On what runs beside it (slowdown.h).
+  // A whole run that was predicted: its duration by the model of slowdown, and
+  // by the median of all runs. 0: it was not.
+  int64_t model_ns = 0;
+  int64_t plain_ns = 0;
   // Among the operations of its job, and among the waiting ones of its band,
   // the one that waits longest first.
   OperationRecord* job_previous = nullptr;

@@ -64,6 +64,7 @@
 #include "sched/mode.h"
 #include "sched/placement_advisor.h"
 #include "sched/policy.h"
+#include "sched/recent_runs.h"
 #include "sched/stream.h"
 
 namespace takt::sched {
@@ -77,6 +78,8 @@ struct SchedulerOptions {
   // An operation that is to yield has stopped at once, not at the end of its
   // tile.
   bool yields_at_once = false;
+  // How operations slow each other down is learned, and decisions expect it.
+  bool learns_slowdown = true;
   // The settings of each mode (mode.h): by Mode.
   ModeSettings modes[kModeCount] = {
       {}, {true, false, 100}, {true, false, 200}, {true, false, 100}};
@@ -256,6 +259,8 @@ class Scheduler {
   uint32_t waiting_count() const { return waiting_count_; }
   Mode mode() const { return controller_.mode(); }
   bool is_hot() const { return is_hot_; }
+  // Of the whole runs of operations whose durations were known.
+  const PredictionErrors& prediction_errors() const { return errors_; }
   uint32_t live_job_count() const { return live_job_count_; }
   // The kernels of the last whole job of a stream without a program.
   absl::Span<const KernelId> last_sequence(StreamId id) const {
@@ -347,7 +352,9 @@ class Scheduler {
   void StopRunning(OperationRecord* operation);
   // Frees some or all of the resources on which it runs.
   void FreeResources(OperationRecord* operation, const ResourceSet& freed);
-  void Learn(const OperationRecord& operation, int64_t ran_ns);
+  void Learn(const OperationRecord& operation, int64_t ran_ns, int64_t now_ns);
+  void LearnBeside(const OperationRecord& operation, int64_t begin_ns,
+                   int64_t end_ns, int64_t nominal_ns);
   Prescription Ask(const OperationRecord& operation, int64_t now_ns);
   void TakePlaces(OperationRecord* operation, const Prescription& prescription);
   AdvisedOperation AdvisedOf(const OperationRecord& operation) const;
@@ -383,6 +390,9 @@ class Scheduler {
   void AddPlacement(const OperationRecord& operation, uint32_t alternative);
   int64_t Duration(const OperationRecord& operation,
                    uint32_t alternative) const;
+  int64_t AtSpeed(int64_t duration_ns, uint32_t pool) const;
+  void PredictRun(OperationRecord* operation,
+                  const CostModel::Alternative& run);
   int64_t ExpectedEnd(const OperationRecord& running) const;
   int64_t ExpectedFree(const ResourceSet& resources, uint32_t count) const;
   int64_t QueueAhead(const OperationRecord& operation, uint32_t pool) const;
@@ -441,6 +451,10 @@ class Scheduler {
   ResourceSet claimed_;  // In this round: kept for something more urgent.
   SpareVector<OperationRecord*> running_on_;  // By resource.
   SpareVector<JobId> leased_to_;              // By resource.
+  int64_t pressure_ppm_ = 0;                  // Of all that runs.
+  RecentRuns recent_runs_;
+  SpareVector<Neighbour> neighbours_;  // Of the run that is learned from.
+  PredictionErrors errors_;
 
   BandList bands_[kBandCount];
   LevelCounts for_cores_;  // Of operations that wait for cores.

@@ -49,11 +49,34 @@ Decision Scheduler::About(const OperationRecord& operation,
   return decision;
 }
 
-// The remaining duration of the operation, at the median and the pool's speed.
+int64_t Scheduler::AtSpeed(int64_t duration_ns, uint32_t pool) const {
+  const uint32_t permille = pools_[pool].permille;
+  if (permille != 1000) {
+    duration_ns = std::min(duration_ns, DurationEstimate::kMaxNs / 1000) *
+                  1000 / permille;
+  }
+  return std::min(duration_ns, DurationEstimate::kMaxNs);
+}
+
+// Notes what the whole run that begins now is expected to take.
+void Scheduler::PredictRun(OperationRecord* operation,
+                           const CostModel::Alternative& run) {
+  operation->model_ns = 0;
+  const bool is_known = run.duration.count() >= CostModel::kKnownCount &&
+                        run.slowdown.alone.count() >= CostModel::kKnownCount;
+  if (operation->done_ppm != 0 || !is_known) return;
+  operation->model_ns = std::max<int64_t>(
+      AtSpeed(CostModel::ModelNs(run, pressure_ppm_), run.pool), 1);
+  operation->plain_ns = AtSpeed(run.duration.q50_ns(), run.pool);
+}
+
+// The remaining duration of the operation, at the median and the pool's speed,
+// beside what runs now.
 int64_t Scheduler::Duration(const OperationRecord& operation,
                             uint32_t index) const {
   const auto& alternative = costs_.kernel(operation.kernel).alternatives[index];
-  int64_t duration_ns = alternative.expected_ns;
+  int64_t duration_ns = CostModel::ExpectedNs(
+      alternative, pressure_ppm_ - operation.pressure_ppm);
   if (operation.done_ppm != 0) {
     duration_ns =
         duration_ns / 1'000'000 * (1'000'000 - operation.done_ppm) +
@@ -61,12 +84,7 @@ int64_t Scheduler::Duration(const OperationRecord& operation,
     // Each run takes a tile at least, however wrong the learned duration is.
     duration_ns = std::max(duration_ns, alternative.tile_ns);
   }
-  const uint32_t permille = pools_[alternative.pool].permille;
-  if (permille != 1000) {
-    duration_ns = std::min(duration_ns, DurationEstimate::kMaxNs / 1000) *
-                  1000 / permille;
-  }
-  return std::min(duration_ns, DurationEstimate::kMaxNs);
+  return AtSpeed(duration_ns, alternative.pool);
 }
 
 // The resources of the pool that the operation may use, free or not, without
@@ -253,6 +271,14 @@ void Scheduler::Start(OperationRecord* operation, const Placement& placement) {
   operation->has_shrunk = false;
   operation->start_ns = now_ns_;
   operation->expected_end_ns = placement.finish_ns;
+  if (options_.learns_slowdown) {
+    const auto& run =
+        costs_.kernel(operation->kernel).alternatives[placement.alternative];
+    PredictRun(operation, run);
+    operation->pressure_ppm =
+        int64_t{run.slowdown.pressure()} * resources.count();
+    pressure_ppm_ += operation->pressure_ppm;
+  }
   ++job->running_count;
   job->has_started = true;
   job->stream->used_count += resources.count();

@@ -1,6 +1,8 @@
 // Events: what the driver says has happened.
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "base/check.h"
 #include "sched/scheduler.h"
@@ -15,6 +17,10 @@ constexpr uint32_t kUpdateInterval = 64;
 Band Below(Band band) {
   return static_cast<Band>(static_cast<uint8_t>(band) + 1);
 }
+
+// Longer runs do not count among the errors of predictions, whose sums could
+// not hold many of them.
+constexpr int64_t kPredictedMostNs = 1'000'000'000'000;
 
 // The part of a duration that `rest_ppm` of `whole_ppm` is.
 int64_t PartOf(int64_t duration_ns, int64_t rest_ppm, int64_t whole_ppm) {
@@ -478,6 +484,15 @@ void Scheduler::FreeResources(OperationRecord* operation,
   });
   free_ = free_ | (freed & available_);
   const uint32_t count = freed.count();
+  if (operation->pressure_ppm > 0) {
+    const int64_t pressure_ppm =
+        operation->pressure_ppm / operation->resources.count() * count;
+    operation->pressure_ppm -= pressure_ppm;
+    pressure_ppm_ -= pressure_ppm;
+    TAKT_DCHECK(pressure_ppm_ >= 0);
+  }
+  recent_runs_.Add({operation->index, operation->kernel, operation->alternative,
+                    count, operation->start_ns, now_ns_});
   if (operation->facts.share_cores == 0) {
     operation->used_ns += OfAll(now_ns_ - operation->start_ns, count);
   }
@@ -499,14 +514,61 @@ void Scheduler::StopRunning(OperationRecord* operation) {
   operation->yields = false;
 }
 
-void Scheduler::Learn(const OperationRecord& operation, int64_t ran_ns) {
+// Learns how much the neighbours of a whole run slowed it down.
+void Scheduler::LearnBeside(const OperationRecord& operation, int64_t begin_ns,
+                            int64_t end_ns, int64_t nominal_ns) {
+  neighbours_.clear();
+  const auto add = [&](KernelId kernel, uint32_t alternative, uint32_t count,
+                       int64_t from_ns, int64_t to_ns) {
+    const int64_t beside_ns =
+        std::min(to_ns, end_ns) - std::max(from_ns, begin_ns);
+    if (beside_ns <= 0) return;
+    neighbours_.push_back({costs_.slowdown(kernel, alternative),
+                           static_cast<double>(beside_ns) * count /
+                               static_cast<double>(end_ns - begin_ns)});
+  };
+  for (uint32_t i = 0; i < running_on_.size(); ++i) {
+    const OperationRecord* other = running_on_[i];
+    const bool is_first =
+        other != nullptr && other->resources.Lowest(1).Contains(i);
+    if (!is_first || other == &operation) continue;
+    add(other->kernel, other->alternative, other->resources.count(),
+        other->start_ns, end_ns);
+  }
+  const bool is_complete =
+      recent_runs_.VisitSince(begin_ns, [&](const KernelRun& run) {
+        // What it gave back itself was not beside it.
+        if (run.operation == operation.index) return;
+        add(run.kernel, run.alternative, run.count, run.begin_ns, run.end_ns);
+      });
+  if (!is_complete) return;
+  LearnSlowdown(nominal_ns, neighbours_, CostModel::kKnownCount,
+                costs_.slowdown(operation.kernel, operation.alternative));
+}
+
+void Scheduler::Learn(const OperationRecord& operation, int64_t ran_ns,
+                      int64_t now_ns) {
   if (operation.has_yielded) return;  // Only a part of it ran.
   const auto& alternative =
       costs_.kernel(operation.kernel).alternatives[operation.alternative];
   const int64_t took_ns = std::min(ran_ns, DurationEstimate::kMaxNs);
   const uint32_t permille = pools_[alternative.pool].permille;
-  costs_.Observe(operation.kernel, operation.alternative,
-                 permille == 1000 ? took_ns : took_ns / 1000 * permille);
+  const int64_t nominal_ns =
+      permille == 1000 ? took_ns : took_ns / 1000 * permille;
+  costs_.Observe(operation.kernel, operation.alternative, nominal_ns);
+  if (!options_.learns_slowdown || took_ns <= 0) return;
+  if (operation.model_ns > 0 && took_ns <= kPredictedMostNs) {
+    Slowdown* slowdown =
+        costs_.slowdown(operation.kernel, operation.alternative);
+    const int64_t expected_ns =
+        slowdown->is_trusted() ? operation.model_ns : operation.plain_ns;
+    ++errors_.run_count;
+    errors_.ran_ns += took_ns;
+    errors_.error_ns += std::abs(expected_ns - took_ns);
+    errors_.plain_error_ns += std::abs(operation.plain_ns - took_ns);
+    slowdown->Compare(operation.model_ns, operation.plain_ns, took_ns);
+  }
+  LearnBeside(operation, now_ns - took_ns, now_ns, nominal_ns);
 }
 
 void Scheduler::ReleaseSuccessors(JobRecord* job, uint32_t program_index,
@@ -546,7 +608,8 @@ void Scheduler::Finished(OperationId id, int64_t now_ns, int64_t ran_ns) {
   OperationRecord* operation = FindOperation(id);
   TAKT_CHECK(operation->state == OperationRecord::State::kRunning ||
              operation->has_yielded);
-  Learn(*operation, ran_ns >= 0 ? ran_ns : now_ns - operation->start_ns);
+  Learn(*operation, ran_ns >= 0 ? ran_ns : now_ns - operation->start_ns,
+        now_ns);
   Advance(now_ns);
   // The job may have been given up, because its deadline has just passed.
   if (!IsLive(id)) return;
