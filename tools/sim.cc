@@ -47,6 +47,7 @@ struct Settings {
   bool is_sweep = false;
   bool is_xrbench = false;
   bool fewest_clusters = false;
+  bool plain_durations = false;
   std::string trace_path;  // Empty: nothing is recorded.
   int64_t trace_event_count = 1 << 22;
   std::string profile_path;
@@ -91,6 +92,7 @@ Result<sim::Report> Simulate(const sim::Workload& workload,
                              const Settings& settings) {
   options.scheduler.policy = sched::FindPolicy(settings.policy);
   options.scheduler.set_fewest_clusters(settings.fewest_clusters);
+  options.scheduler.learns_slowdown = !settings.plain_durations;
   options.seed = static_cast<uint64_t>(settings.seed);
   options.window_ns = static_cast<int64_t>(settings.window_ms * 1e6);
   sim::TraceRecorder recorder(
@@ -195,6 +197,8 @@ void AddFlags(Settings* settings, Flags* flags) {
                  "while they hold (policy job-shop); 0: no.");
   flags->AddSwitch("fewest_clusters", &settings->fewest_clusters,
                    "Keep work on as few clusters as deadlines allow.");
+  flags->AddSwitch("plain_durations", &settings->plain_durations,
+                   "Expect durations as they were, whatever runs beside.");
   flags->AddSwitch(
       "sweep", &settings->is_sweep,
       "Every policy at several loads and noises: hard jobs missed.");

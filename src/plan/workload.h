@@ -46,6 +46,10 @@ struct WorkloadKernel {
   // Its key in profiles; absent: its number in the workload.
   absl::optional<sched::KernelKey> key = {};
   int32_t module = -1;  // Index into Workload::modules; -1: none.
+  // In simulations: what it draws from memory on each of its resources, and the
+  // part of its duration for which it waits for memory.
+  double memory_gbps = 0;
+  double memory_part = 0;
 };
 
 struct WorkloadProgram {
@@ -137,6 +141,8 @@ struct Workload {
   std::vector<SpeedStep> speed_steps;
   std::vector<ThermalModel> thermal_models;
   std::vector<PoolBudget> budgets;
+  // What the memory of the machine gives to all together; 0: what they ask for.
+  double memory_gbps = 0;
   // Relative standard deviation of durations.
   double noise = 0;
   // Whether no operation exceeds its 99 % quantile and no tile its duration, as

@@ -29,14 +29,21 @@ absl::StatusOr<Workload> WorkloadReader::Read(const Json& root,
                                               const Json* profile,
                                               const sched::Machine* machine) {
   const JsonPlace place(root, "workload");
-  TAKT_RETURN_IF_ERROR(place.CheckKeys(
-      {"$schema", "name", "description", "topology", "noise", "npu_cores",
-       "modules", "functions", "kernels", "programs", "streams", "objectives",
-       "power_mw", "planned_quantile", "handover_us", "faults", "speeds",
-       "thermal", "budgets"}));
+  TAKT_RETURN_IF_ERROR(place.CheckKeys({"$schema",     "name",
+                                        "description", "topology",
+                                        "noise",       "npu_cores",
+                                        "modules",     "functions",
+                                        "kernels",     "programs",
+                                        "streams",     "objectives",
+                                        "power_mw",    "planned_quantile",
+                                        "handover_us", "faults",
+                                        "speeds",      "thermal",
+                                        "budgets",     "memory_gbps"}));
   TAKT_ASSIGN_OR_RETURN(workload_.name, place.Text("name", "workload"));
   TAKT_RETURN_IF_ERROR(ReadMachine(place, profile, machine));
   TAKT_ASSIGN_OR_RETURN(workload_.noise, ReadReal(place, "noise", 0, 2, 0));
+  TAKT_ASSIGN_OR_RETURN(workload_.memory_gbps,
+                        ReadReal(place, "memory_gbps", 0, 1e6, 0));
   TAKT_RETURN_IF_ERROR(ReadNpuCores(place));
   TAKT_RETURN_IF_ERROR(ReadAims(place));
   TAKT_RETURN_IF_ERROR(ForEachElement(

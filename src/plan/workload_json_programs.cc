@@ -1,4 +1,5 @@
 // The modules, functions, kernels and programs of a workload or a profile.
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -135,6 +136,17 @@ absl::Status WorkloadReader::ReadAlternative(const JsonPlace& place,
                         ReadReal(place, "samples", 0, 4e9, 0));
   alternative.sample_count = Narrow<uint32_t>(samples);
   TAKT_ASSIGN_OR_RETURN(alternative.tile_ns, ReadTime(place, "tile", 0));
+  constexpr double kPpm = 1e6;
+  TAKT_ASSIGN_OR_RETURN(
+      const double sensitivity,
+      ReadReal(place, "sensitivity", 0,
+               sched::Slowdown::kSensitivityMaxPpm / kPpm, 1));
+  alternative.sensitivity_ppm =
+      Narrow<int32_t>(std::llround(sensitivity * kPpm));
+  TAKT_ASSIGN_OR_RETURN(const double pressure,
+                        ReadReal(place, "pressure", 0,
+                                 sched::Slowdown::kPressureMaxPpm / kPpm, 0));
+  alternative.pressure_ppm = Narrow<int32_t>(std::llround(pressure * kPpm));
   kernel->alternatives.push_back(alternative);
   return absl::OkStatus();
 }
@@ -175,6 +187,10 @@ absl::Status WorkloadReader::ReadKernel(const JsonPlace& place) {
       place, "alternatives",
       [&](const JsonPlace& p) { return ReadAlternative(p, &kernel); }));
   TAKT_RETURN_IF_ERROR(ReadKey(place, &kernel));
+  TAKT_ASSIGN_OR_RETURN(kernel.memory_gbps,
+                        ReadReal(place, "memory_gbps", 0, 1e6, 0));
+  TAKT_ASSIGN_OR_RETURN(kernel.memory_part,
+                        ReadReal(place, "memory_part", 0, 1, 0));
   workload_.kernels.push_back(std::move(kernel));
   const auto index = Narrow<uint32_t>(workload_.kernels.size() - 1);
   const absl::Status status =

@@ -15,14 +15,15 @@ absl::Status CheckFunctionKeys(const JsonPlace& place) {
 
 absl::Status CheckKernelKeys(const JsonPlace& place) {
   return place.CheckKeys({"name", "alternatives", "module", "export", "grid",
-                          "module_name", "function"});
+                          "module_name", "function", "memory_gbps",
+                          "memory_part"});
 }
 
 absl::Status CheckAlternativeKeys(const JsonPlace& place) {
   return place.CheckKeys({"pool", "shards", "duration_us", "duration_ms",
                           "duration_s", "tile_us", "tile_ms", "tile_s",
                           "samples", "measured", "q50_us", "q90_us", "q99_us",
-                          "contended"});
+                          "contended", "sensitivity", "pressure"});
 }
 
 absl::Status CheckProgramKeys(const JsonPlace& place) {

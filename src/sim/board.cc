@@ -78,7 +78,36 @@ void Board::Start(const sched::Decision& decision, int64_t now_ns) {
     on_resource_[resource] = index;
     budgets_.Begin(resource, now_ns);
   });
+  run.slowdown = 1;
   Schedule(index);
+  if (workload_.memory_gbps > 0) {
+    live_.push_back(index);
+    ShareMemory(now_ns);
+  }
+}
+
+// After what runs has changed.
+void Board::ShareMemory(int64_t now_ns) {
+  if (workload_.memory_gbps <= 0) return;
+  double drawn_gbps = 0;
+  for (const uint32_t index : live_) {
+    const Run& run = runs_[index];
+    drawn_gbps += run.is_paused
+                      ? 0
+                      : workload_.kernels[run.start.kernel].memory_gbps *
+                            run.start.resources.count();
+  }
+  const double ratio = std::max(drawn_gbps / workload_.memory_gbps, 1.0);
+  for (const uint32_t index : live_) {
+    Run& run = runs_[index];
+    const double slowdown =
+        1 + workload_.kernels[run.start.kernel].memory_part * (ratio - 1);
+    // A run that stops at the end of its tile does so when it would have.
+    if (slowdown == run.slowdown || run.stops_early) continue;
+    NoteProgress(&run, now_ns);
+    run.slowdown = slowdown;
+    Schedule(index);
+  }
 }
 
 // Posts when the run stops at the present speed.
@@ -87,7 +116,7 @@ void Board::Schedule(uint32_t index) {
   const sched::AlternativeOptions& alternative =
       alternatives_[run.start.kernel][run.start.alternative];
   const double slowness =
-      run.duration_factor * 1000 / permille_[run.start.pool];
+      run.duration_factor * run.slowdown * 1000 / permille_[run.start.pool];
   run.whole_ns = Scaled(alternative.guess_ns, slowness);
   run.tile_ns =
       alternative.tile_ns > 0 ? Scaled(alternative.tile_ns, slowness) : 0;
@@ -142,6 +171,7 @@ const Board::Run* Board::Pause(uint32_t index, uint32_t epoch, int64_t now_ns) {
     run.charged_ns = now_ns;
     run.stop_ns = now_ns + run.rest_ns;
     PostStop(index);
+    ShareMemory(now_ns);
     return &run;
   }
   NoteProgress(&run, now_ns);
@@ -155,6 +185,7 @@ const Board::Run* Board::Pause(uint32_t index, uint32_t epoch, int64_t now_ns) {
     }
   });
   events_.Post(next_ns, EventKind::kPause, index, ++run.epoch);
+  ShareMemory(now_ns);
   return &run;
 }
 
@@ -199,6 +230,8 @@ const Board::Run* Board::Stop(uint32_t index, uint32_t epoch, int64_t now_ns) {
     on_resource_[resource] = kNone;
     busy_ns_[resource] += now_ns - run.begin_ns;
   });
+  live_.erase(std::remove(live_.begin(), live_.end(), index), live_.end());
+  ShareMemory(now_ns);
   return &run;
 }
 

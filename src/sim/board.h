@@ -1,7 +1,9 @@
 // A Board runs operations in virtual time. An operation takes its kernel's
 // duration times a duration factor, divided by the speed of its pool, and can
-// stop between two tiles. It pauses while a core that it runs on has no budget
-// left.
+// stop between two tiles. If the operations that run draw more from memory than
+// it gives, the parts in which they wait for memory take longer by that ratio
+// (the roofline model, Williams, Waterman and Patterson 2009). It pauses while
+// a core that it runs on has no budget left.
 #ifndef TAKT_SIM_BOARD_H_
 #define TAKT_SIM_BOARD_H_
 
@@ -30,6 +32,7 @@ class Board {
     int64_t whole_ns = 0;  // From start to end at the present speed.
     int64_t tile_ns = 0;   // At the present speed; 0: it cannot stop.
     int64_t stop_ns = 0;
+    double slowdown = 1;     // By what runs beside it.
     int64_t charged_ns = 0;  // Its cores have paid for the time until then.
     bool is_paused = false;
     int64_t rest_ns = 0;  // Paused: from the end of the pause to the stop.
@@ -64,6 +67,7 @@ class Board {
   double DrawDurationFactor();
   void Schedule(uint32_t index);
   void PostStop(uint32_t index);
+  void ShareMemory(int64_t now_ns);
   void Charge(Run* run, int64_t now_ns);
   static void NoteProgress(Run* run, int64_t now_ns);
 
@@ -78,6 +82,7 @@ class Board {
   std::vector<uint32_t> on_resource_;     // Index of the run; kNone.
   std::vector<int64_t> busy_ns_;          // Of runs that have stopped.
   std::vector<uint32_t> permille_;        // By pool.
+  std::vector<uint32_t> live_;            // Runs, if memory slows them down.
 };
 
 }  // namespace takt::sim

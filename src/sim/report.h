@@ -46,6 +46,8 @@ struct Report {
   uint64_t yield_count = 0;
   uint64_t mode_changes = 0;
   uint64_t event_count = 0;
+  // Of the scheduler's predictions of durations.
+  sched::PredictionErrors predictions;
 
   uint64_t MissCount(sched::Criticality criticality) const;
 };

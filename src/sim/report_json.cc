@@ -1,5 +1,6 @@
 #include "sim/report_json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
@@ -36,6 +37,13 @@ double Used(const StreamReport& stream, const SimulationOptions& options) {
 // Six digits are enough, and read better.
 double Rounded(double value) { return std::round(value * 1e6) / 1e6; }
 
+// Of the durations that were predicted.
+double Part(int64_t error_ns, const Report& report) {
+  return Rounded(
+      static_cast<double>(error_ns) /
+      static_cast<double>(std::max<int64_t>(report.predictions.ran_ns, 1)));
+}
+
 std::string Format(const char* format, ...)
     __attribute__((format(printf, 1, 2)));
 std::string Format(const char* format, ...) {
@@ -66,6 +74,9 @@ std::string ReportJson(const Workload& workload,
                {"releases", report.release_count},
                {"starts", report.start_count},
                {"yields", report.yield_count},
+               {"prediction_error", Part(report.predictions.error_ns, report)},
+               {"plain_prediction_error",
+                Part(report.predictions.plain_error_ns, report)},
                {"streams", Json::array()},
                {"utilization", Json::array()}};
   for (const StreamReport& stream : report.streams) {
@@ -153,6 +164,11 @@ std::string ReportTable(const Workload& workload,
                  static_cast<unsigned long long>(report.release_count),
                  static_cast<unsigned long long>(report.start_count),
                  static_cast<unsigned long long>(report.yield_count));
+  text += Format(
+      "durations predicted within %.1f %%, by the median alone within %.1f "
+      "%%\n",
+      Part(report.predictions.error_ns, report) * 100,
+      Part(report.predictions.plain_error_ns, report) * 100);
   return text;
 }
 

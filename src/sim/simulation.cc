@@ -416,6 +416,7 @@ Report Simulator::Finish() {
         static_cast<double>(end_ns));
   }
   report_.event_count = events_.posted_count();
+  report_.predictions = scheduler_->prediction_errors();
   return std::move(report_);
 }
 
