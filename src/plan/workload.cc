@@ -174,6 +174,8 @@ absl::StatusOr<sched::ProfileReport> Workload::ApplyProfile(
         }
         mine.guess_ns = std::max<int64_t>(learned.duration.q50_ns(), 1);
         mine.sample_count = 0;
+        mine.sensitivity_ppm = learned.slowdown.sensitivity_ppm;
+        mine.pressure_ppm = learned.slowdown.pressure_ppm;
         mine.tile_ns = std::min(mine.tile_ns, mine.guess_ns);
       }
     }

@@ -1,5 +1,6 @@
 // Unrolls a workload into one period of operations.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -61,6 +62,9 @@ class Unroller {
     TAKT_RETURN_IF_ERROR(workload_.RequirePrograms());
     TAKT_RETURN_IF_ERROR(FindPeriod());
     AddResources();
+    for (const WorkloadStream& stream : workload_.streams) {
+      pressures_ppm_.push_back(PressureOn(stream));
+    }
     jobs_of_.resize(workload_.streams.size());
     for (uint32_t i = 0; i < workload_.streams.size(); ++i) {
       TAKT_RETURN_IF_ERROR(AddStream(i));
@@ -234,7 +238,59 @@ class Unroller {
     return allowed;
   }
 
-  int64_t DurationOf(const sched::AlternativeOptions& way) const {
+  // How often the stream's program runs on average, in runs a nanosecond. What
+  // is released once shares the machine with all that is.
+  double RateOf(const WorkloadStream& stream) const {
+    const WorkloadStream* origin = &stream;
+    while (origin->arrival == Arrival::kAfter) {
+      origin = &workload_.streams[origin->after];
+    }
+    if (origin->arrival != Arrival::kOnce) {
+      return 1 / static_cast<double>(origin->terms.period_ns);
+    }
+    double work_ns = 0;
+    for (const WorkloadStream& other : workload_.streams) {
+      work_ns += other.count * WorkOf(other, [](const auto&) { return 1.0; });
+    }
+    return origin->count * machine_.resource_count() / std::max(work_ns, 1.0);
+  }
+
+  // The sum over the stream's operations, each at its cheapest, of the time of
+  // its resources by `weight(alternative)`.
+  template <typename Weight>
+  double WorkOf(const WorkloadStream& stream, const Weight& weight) const {
+    double sum_ns = 0;
+    for (const auto& operation :
+         workload_.programs[stream.terms.program].operations) {
+      const auto& ways = workload_.kernels[operation.kernel].alternatives;
+      const auto cheapest = std::min_element(
+          ways.begin(), ways.end(), [](const auto& a, const auto& b) {
+            return a.guess_ns * a.shards < b.guess_ns * b.shards;
+          });
+      if (cheapest == ways.end()) continue;
+      sum_ns += static_cast<double>(cheapest->guess_ns) * cheapest->shards *
+                weight(*cheapest);
+    }
+    return sum_ns;
+  }
+
+  // The mean pressure of the other streams (sched/slowdown.h).
+  int64_t PressureOn(const WorkloadStream& stream) const {
+    double pressure_ppm = 0;
+    for (const WorkloadStream& other : workload_.streams) {
+      if (&other == &stream) continue;
+      pressure_ppm += RateOf(other) * WorkOf(other, [](const auto& way) {
+                        return static_cast<double>(way.pressure_ppm);
+                      });
+    }
+    // Of all resources of the largest machine together.
+    constexpr double kMost = double{sched::Slowdown::kPressureMaxPpm} *
+                             sched::ResourceSet::kMaxResources;
+    return Narrow<int64_t>(std::llround(std::min(pressure_ppm, kMost)));
+  }
+
+  int64_t DurationOf(const sched::AlternativeOptions& way,
+                     int64_t pressure_ppm) const {
     int64_t duration = way.guess_ns;
     if (way.sample_count > 0) {
       if (workload_.planned_quantile == sched::Quantile::k90) {
@@ -243,6 +299,7 @@ class Unroller {
         duration = way.q99_ns;
       }
     }
+    duration = sched::SlowedNs(duration, way.sensitivity_ppm, pressure_ppm);
     return std::max<int64_t>(duration + workload_.handover_ns, 1);
   }
 
@@ -294,7 +351,9 @@ class Unroller {
     for (const uint32_t resource : AllowedOf(stream)) {
       if (machine_.PoolOf(resource) == way.pool) places.push_back(resource);
     }
-    const int64_t duration = DurationOf(way);
+    const int64_t duration = DurationOf(
+        way,
+        pressures_ppm_[Narrow<size_t>(&stream - workload_.streams.data())]);
     const auto number = Narrow<uint32_t>(planned->alternatives.size());
     bool is_possible = false;
     for (std::vector<uint32_t>& set : SubsetsOf(places, way.shards)) {
@@ -367,6 +426,7 @@ class Unroller {
   UnrolledWorkload out_;
   std::vector<JobInfo> jobs_;
   std::vector<std::vector<uint32_t>> jobs_of_;  // By stream.
+  std::vector<int64_t> pressures_ppm_;          // On each stream.
 };
 
 }  // namespace

@@ -23,9 +23,14 @@ DemandAnalysis::DemandAnalysis(const CostModel& costs,
     : costs_(costs), speeds_permille_(speeds_permille) {
   for (uint32_t i = 0; i < costs.kernel_count(); ++i) {
     for (const auto& a : costs.kernel(i).alternatives) {
+      pressure_most_ppm_ = std::max(pressure_most_ppm_, a.slowdown.pressure());
+    }
+  }
+  for (uint32_t i = 0; i < costs.kernel_count(); ++i) {
+    for (const auto& a : costs.kernel(i).alternatives) {
       const double blocks_ns = yields && a.tile_ns > 0
                                    ? Scaled(a.tile_ns, a.pool)
-                                   : Scaled(a.duration.q99_ns(), a.pool);
+                                   : Scaled(LongestNs(a), a.pool);
       blocking_ns_ = std::max(blocking_ns_, blocks_ns);
     }
   }
@@ -58,6 +63,18 @@ Demand DemandAnalysis::DemandOf(const JobProgram& program,
   return demand;
 }
 
+// The 99 % quantile of its runs; or, if that is longer, that of the runs alone
+// beside the kernel that presses most, on all other resources.
+int64_t DemandAnalysis::LongestNs(const CostModel::Alternative& a) const {
+  const int64_t seen_ns = a.duration.q99_ns();
+  const Slowdown& slowdown = a.slowdown;
+  if (slowdown.alone.count() < CostModel::kKnownCount) return seen_ns;
+  const uint32_t others = costs_.machine().resource_count() - a.shards;
+  return std::max(seen_ns,
+                  SlowedNs(slowdown.alone.q99_ns(), slowdown.sensitivity_ppm,
+                           int64_t{pressure_most_ppm_} * others));
+}
+
 double DemandAnalysis::Scaled(int64_t duration_ns, uint32_t pool) const {
   return static_cast<double>(duration_ns) * 1000 / speeds_permille_[pool];
 }
@@ -84,7 +101,7 @@ DemandAnalysis::KernelDemand DemandAnalysis::DemandOf(
     const Pool& pool = machine.pools[a.pool];
     const bool is_npu = pool.kind == ResourceKind::kNpu;
     if (has_preferred && a.shards != shards_preferred && !is_npu) continue;
-    const double duration_ns = Scaled(a.duration.q99_ns(), a.pool);
+    const double duration_ns = Scaled(LongestNs(a), a.pool);
     const double work_ns = duration_ns * (a.shards + pool.feeder_count);
     demand.duration_max_ns = std::max(demand.duration_max_ns, duration_ns);
     demand.duration_min_ns = std::min(demand.duration_min_ns, duration_ns);

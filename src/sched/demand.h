@@ -56,6 +56,7 @@ class DemandAnalysis {
  private:
   struct KernelDemand;
 
+  int64_t LongestNs(const CostModel::Alternative& alternative) const;
   double Scaled(int64_t duration_ns, uint32_t pool) const;
   KernelDemand DemandOf(KernelId id, const ResourceSet& allowed,
                         uint32_t shards_preferred) const;
@@ -65,6 +66,7 @@ class DemandAnalysis {
   const CostModel& costs_;
   const absl::Span<const uint32_t> speeds_permille_;
   double blocking_ns_ = 0;
+  int32_t pressure_most_ppm_ = 0;  // Of a kernel, on each of its resources.
 };
 
 }  // namespace takt::sched

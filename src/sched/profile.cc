@@ -11,7 +11,8 @@ namespace takt::sched {
 namespace {
 
 constexpr absl::string_view kMagic = "TAKTPROF";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersionWithoutSlowdown = 1;
 constexpr size_t kHeaderBytes = 20;
 constexpr size_t kRecordBytes = 64;
 constexpr size_t kChecksumBytes = 8;
@@ -67,9 +68,12 @@ struct WireRecord {
   uint32_t name;
   uint32_t shards;
   DurationEstimate duration;
+  int32_t sensitivity_ppm;
+  int32_t pressure_ppm;
 };
 
-absl::StatusOr<WireRecord> TakeRecord(uint32_t name_count, Cursor* cursor) {
+absl::StatusOr<WireRecord> TakeRecord(uint64_t version, uint32_t name_count,
+                                      Cursor* cursor) {
   const size_t offset = cursor->offset();
   WireRecord record;
   record.key.module_hash = cursor->Take(8);
@@ -84,7 +88,18 @@ absl::StatusOr<WireRecord> TakeRecord(uint32_t name_count, Cursor* cursor) {
     quantile_ns = Truncate<int64_t>(cursor->Take(8));
   }
   const auto count = Narrow<uint32_t>(cursor->Take(4));
-  if (cursor->Take(4) != 0) return Damaged(offset + 60, "expected 0");
+  record.sensitivity_ppm = Narrow<int32_t>(cursor->Take(2)) * 1000;
+  record.pressure_ppm = Narrow<int32_t>(cursor->Take(2)) * 1000;
+  if (version == kVersionWithoutSlowdown) {
+    if (record.sensitivity_ppm != 0 || record.pressure_ppm != 0) {
+      return Damaged(offset + 60, "expected 0");
+    }
+    record.sensitivity_ppm = Slowdown().sensitivity_ppm;
+  }
+  if (record.sensitivity_ppm > Slowdown::kSensitivityMaxPpm ||
+      record.pressure_ppm > Slowdown::kPressureMaxPpm) {
+    return Damaged(offset + 60, "a slowdown that is none");
+  }
   if (record.name >= name_count) {
     return Damaged(offset + 24, absl::StrCat("there is no name ", record.name));
   }
@@ -111,7 +126,8 @@ class Writer {
     return Narrow<uint32_t>(names_.size() - 1);
   }
   void Add(const KernelKey& key, absl::string_view pool, uint32_t shards,
-           const DurationEstimate& duration) {
+           const DurationEstimate& duration, int32_t sensitivity_ppm,
+           int32_t pressure_ppm) {
     Put(key.module_hash, 8, &records_);
     Put(key.export_ordinal, 4, &records_);
     for (const uint32_t size : key.grid) Put(size, 4, &records_);
@@ -121,7 +137,8 @@ class Writer {
     Put(Narrow<uint64_t>(duration.q90_ns()), 8, &records_);
     Put(Narrow<uint64_t>(duration.q99_ns()), 8, &records_);
     Put(duration.count(), 4, &records_);
-    Put(0, 4, &records_);
+    Put(Narrow<uint64_t>(sensitivity_ppm / 1000), 2, &records_);
+    Put(Narrow<uint64_t>(pressure_ppm / 1000), 2, &records_);
     ++record_count_;
   }
   std::string Finish() const {
@@ -159,7 +176,8 @@ std::string WriteProfile(const CostModel& costs, const ProfileData& others) {
     for (const CostModel::Alternative& alternative : kernel.alternatives) {
       if (!alternative.duration.measured()) continue;
       writer.Add(kernel.key, pools[alternative.pool].name, alternative.shards,
-                 alternative.duration);
+                 alternative.duration, alternative.slowdown.sensitivity_ppm,
+                 alternative.slowdown.pressure_ppm);
     }
   }
   std::vector<KernelKey> keys;  // In an order that is always the same.
@@ -174,7 +192,8 @@ std::string WriteProfile(const CostModel& costs, const ProfileData& others) {
       });
   for (const KernelKey& key : keys) {
     for (const auto& record : others.records_.at(key)) {
-      writer.Add(key, record.pool, record.shards, record.duration);
+      writer.Add(key, record.pool, record.shards, record.duration,
+                 record.sensitivity_ppm, record.pressure_ppm);
     }
   }
   return writer.Finish();
@@ -191,7 +210,7 @@ absl::StatusOr<ProfileData> ProfileData::Parse(absl::string_view bytes) {
   Cursor cursor(body);
   cursor.TakeText(kMagic.size());
   const uint64_t version = cursor.Take(4);
-  if (version != kVersion) {
+  if (version != kVersion && version != kVersionWithoutSlowdown) {
     return absl::UnimplementedError(
         absl::StrCat("profile: version ", version, "; known is ", kVersion));
   }
@@ -218,9 +237,10 @@ absl::StatusOr<ProfileData> ProfileData::Parse(absl::string_view bytes) {
   ProfileData data;
   for (uint32_t i = 0; i < record_count; ++i) {
     TAKT_ASSIGN_OR_RETURN(const WireRecord record,
-                          TakeRecord(name_count, &cursor));
+                          TakeRecord(version, name_count, &cursor));
     data.records_[record.key].push_back(
-        {std::string(names[record.name]), record.shards, record.duration});
+        {std::string(names[record.name]), record.shards, record.duration,
+         record.sensitivity_ppm, record.pressure_ppm});
   }
   return data;
 }
@@ -235,6 +255,9 @@ bool ProfileData::Apply(const Record& record, const KernelKey& key,
     if (Narrow<int32_t>(alternatives[i].pool) == pool &&
         alternatives[i].shards == record.shards) {
       costs->SetDuration(*id, i, record.duration);
+      Slowdown* const slowdown = costs->slowdown(*id, i);
+      slowdown->sensitivity_ppm = record.sensitivity_ppm;
+      slowdown->pressure_ppm = record.pressure_ppm;
       return true;
     }
   }

@@ -5,7 +5,7 @@
 //
 // Format, little-endian:
 //   0   8  "TAKTPROF"
-//   8   4  version, 1
+//   8   4  version, 2; version 1 has 0 in the place of the last two
 //   12  4  number of names
 //   16  4  number of records
 //   then the names: each 4 bytes of length (at most 255) and the bytes,
@@ -13,7 +13,7 @@
 //       0   8  hash of the module     8   4  export ordinal    12 12  grid
 //       24  4  name of the pool       28  4  shards            32  8  q50
 //       40  8  q90                    48  8  q99               56  4  count
-//       60  4  0
+//       60  2  sensitivity    62  2  pressure (slowdown.h), in thousandths
 //   then 8 bytes: FNV-1a, 64 bits, of all before it.
 #ifndef TAKT_SCHED_PROFILE_H_
 #define TAKT_SCHED_PROFILE_H_
@@ -54,6 +54,8 @@ class ProfileData {
     std::string pool;
     uint32_t shards;
     DurationEstimate duration;
+    int32_t sensitivity_ppm;
+    int32_t pressure_ppm;
   };
   bool Apply(const Record& record, const KernelKey& key,
              CostModel* costs) const;

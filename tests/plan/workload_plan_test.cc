@@ -147,6 +147,30 @@ TEST(WorkloadPlanTest, GivesOperationsTimeForTheHandover) {
       HasSubstr("handover_us"));
 }
 
+// The copies press with 0.4 for half of the time.
+TEST(WorkloadPlanTest, GivesOperationsTimeForTheirNeighbours) {
+  const auto workload = ReadWorkload(R"({
+    "topology": {"clusters": [{"name": "big", "cpus": "0-1"}]},
+    "kernels": [
+      {"name": "sum", "alternatives": [
+        {"pool": "big", "duration_us": 100, "sensitivity": 2}]},
+      {"name": "copy", "alternatives": [
+        {"pool": "big", "duration_us": 500, "pressure": 0.4}]}],
+    "programs": [
+      {"name": "sum", "operations": [{"kernel": "sum"}]},
+      {"name": "copy", "operations": [{"kernel": "copy"}]}],
+    "streams": [
+      {"name": "sums", "program": "sum", "period_ms": 1},
+      {"name": "copies", "program": "copy", "period_ms": 1}]})",
+                                     WorkloadSources{});
+  ASSERT_TRUE(workload.ok()) << workload.status();
+  const auto unrolled = UnrollWorkload(*workload);
+  ASSERT_TRUE(unrolled.ok()) << unrolled.status();
+  // 1 + 2 x 0.4 x 0.5 times as long; its own pressure is not beside it.
+  EXPECT_EQ(unrolled->problem.operations[0].alternatives[0].duration, 140'000);
+  EXPECT_EQ(unrolled->problem.operations[1].alternatives[0].duration, 500'000);
+}
+
 TEST(WorkloadPlanTest, RejectsReleasesThatAreUnknownInAdvance) {
   const auto reason = [](const char* streams) {
     return std::string(Solve(streams).status().message());

@@ -114,9 +114,9 @@ TEST_F(ProfileTest, NamesWhatIsWrong) {
   EXPECT_THAT(Fault(std::string(100, 'x'), absl::StatusCode::kDataLoss),
               HasSubstr("is no profile"));
   std::string other = bytes_;
-  other[8] = 2;
+  other[8] = 3;
   EXPECT_THAT(Fault(other, absl::StatusCode::kUnimplemented),
-              HasSubstr("version 2; known is 1"));
+              HasSubstr("version 3; known is 2"));
   other = bytes_;
   other[12] = 100;  // Names.
   Fault(Sealed(other), absl::StatusCode::kDataLoss);
@@ -137,6 +137,31 @@ TEST_F(ProfileTest, NamesWhatIsWrong) {
   other[record + 56] = 0;
   EXPECT_THAT(Fault(Sealed(other), absl::StatusCode::kDataLoss),
               HasSubstr("nothing was measured"));
+  other = bytes_;
+  other[record + 61] = 0x7f;
+  EXPECT_THAT(Fault(Sealed(other), absl::StatusCode::kDataLoss),
+              HasSubstr("a slowdown that is none"));
+}
+
+TEST_F(ProfileTest, KeepsWhatWasLearnedOfSlowdown) {
+  costs_.slowdown(1, 0)->sensitivity_ppm = 1'700'000;
+  costs_.slowdown(1, 0)->pressure_ppm = 250'000;
+  std::string bytes = WriteProfile(costs_);
+  CostModel other(&machine_);
+  AddKernels(&other);
+  ASSERT_TRUE(ReadProfile(bytes, &other).ok());
+  EXPECT_EQ(other.slowdown(1, 0)->sensitivity_ppm, 1'700'000);
+  EXPECT_EQ(other.slowdown(1, 0)->pressure_ppm, 250'000);
+  // The first version did not have it: zeros at the end of each record.
+  bytes[8] = 1;
+  EXPECT_THAT(Fault(Sealed(bytes), absl::StatusCode::kDataLoss),
+              HasSubstr("expected 0"));
+  for (const size_t end : {bytes.size() - 8, bytes.size() - 8 - 64}) {
+    bytes.replace(end - 4, 4, 4, '\0');
+  }
+  ASSERT_TRUE(ReadProfile(Sealed(bytes), &other).ok());
+  EXPECT_EQ(other.slowdown(1, 0)->sensitivity_ppm, 1'000'000);
+  EXPECT_EQ(other.slowdown(1, 0)->pressure_ppm, 0);
 }
 
 TEST_F(ProfileTest, SurvivesDamageUnderAGoodChecksum) {
