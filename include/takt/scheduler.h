@@ -173,6 +173,23 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_query_class(
     takt_instance_t* instance, takt_criticality_t criticality,
     takt_class_statistics_t* out_statistics);
 
+// How well durations of operations are predicted, since the workers were
+// started. Whole runs of operations count whose durations were known before.
+typedef struct takt_duration_statistics_t {
+  size_t struct_size;  // Set by the caller.
+  uint64_t run_count;
+  int64_t ran_ns;          // The sum of their durations.
+  int64_t error_ns;        // The sum of the errors of what was expected.
+  int64_t plain_error_ns;  // The same by the median of all runs, whatever ran
+                           // beside them.
+} takt_duration_statistics_t;
+
+// Reads the statistics of durations.
+//
+// Errors: INVALID_ARGUMENT  struct_size is not set.
+TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_scheduler_query_durations(
+    takt_instance_t* instance, takt_duration_statistics_t* out_statistics);
+
 // Counts of windows (takt_scheduler_options_t::window_ns) since the workers
 // were started.
 typedef struct takt_window_statistics_t {

@@ -77,6 +77,12 @@ class Scheduler {
     if (!status.ok()) return status;
     return statistics;
   }
+  Result<takt_duration_statistics_t> QueryDurations() const {
+    takt_duration_statistics_t statistics = Sized<takt_duration_statistics_t>();
+    Status status(takt_scheduler_query_durations(instance_, &statistics));
+    if (!status.ok()) return status;
+    return statistics;
+  }
   Result<takt_window_statistics_t> QueryWindows() const {
     takt_window_statistics_t statistics = Sized<takt_window_statistics_t>();
     Status status(takt_scheduler_query_windows(instance_, &statistics));

@@ -82,6 +82,18 @@ nb::dict QueryClasses(const Instance& instance) {
   return result;
 }
 
+nb::dict QueryDurations(const Instance& instance) {
+  takt_duration_statistics_t from = {};
+  from.struct_size = sizeof(from);
+  Check(takt_scheduler_query_durations(instance.handle.get(), &from));
+  const double ran_ns = static_cast<double>(std::max<int64_t>(from.ran_ns, 1));
+  nb::dict result;
+  result["runs"] = from.run_count;
+  result["error"] = static_cast<double>(from.error_ns) / ran_ns;
+  result["plain_error"] = static_cast<double>(from.plain_error_ns) / ran_ns;
+  return result;
+}
+
 nb::dict QueryWindows(const Instance& instance) {
   takt_window_statistics_t from = {};
   from.struct_size = sizeof(from);
@@ -120,6 +132,7 @@ void BindScheduler(nb::module_& module) {
              nb::arg("is_hot"));
   module.def("scheduler_mode", &QueryMode, nb::arg("instance"));
   module.def("scheduler_classes", &QueryClasses, nb::arg("instance"));
+  module.def("scheduler_durations", &QueryDurations, nb::arg("instance"));
   module.def("scheduler_windows", &QueryWindows, nb::arg("instance"));
   module.def("scheduler_save_profile", &SaveProfile, nb::arg("instance"),
              nb::arg("path"));

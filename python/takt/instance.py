@@ -35,6 +35,12 @@ class Scheduler:
         return _native.scheduler_classes(self._native)
 
     @property
+    def durations(self) -> dict[str, Any]:
+        """How well it predicts durations: runs, error (the part of the durations
+        by which it was off), plain_error (the same by the median of all runs)."""
+        return _native.scheduler_durations(self._native)
+
+    @property
     def windows(self) -> dict[str, Any]:
         """How often it planned ahead, and what became of those plans; of an
         instance with a `window`."""

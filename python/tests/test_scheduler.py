@@ -29,6 +29,8 @@ def test_the_scheduler_says_what_it_has_and_did(testdata, tmp_path):
         scheduler = robot.scheduler
         assert scheduler.classes["hard"]["released"] >= 5
         assert scheduler.classes["soft"]["released"] == 0
+        assert scheduler.durations["runs"] >= 0
+        assert scheduler.durations["error"] >= 0
         assert scheduler.mode in ("nominal", "burst")
         assert [each["is_available"] for each in scheduler.resources] == [True, True]
         scheduler.set_available(1, False)

@@ -102,6 +102,20 @@ absl::Status QueryWindowsOf(takt_instance_t* instance,
   return QueryWindows(*Unwrap(instance), *shop, out);
 }
 
+absl::Status QueryDurations(takt_instance_t* instance,
+                            takt_duration_statistics_t* out) {
+  TAKT_RETURN_IF_ERROR(RequireSized(out, "out_statistics"));
+  TAKT_ASSIGN_OR_RETURN(Ref<shop::JobShop> shop, ShopOf(instance));
+  const sched::PredictionErrors read = shop->statistics().predictions;
+  takt_duration_statistics_t result = {};
+  result.run_count = read.run_count;
+  result.ran_ns = read.ran_ns;
+  result.error_ns = read.error_ns;
+  result.plain_error_ns = read.plain_error_ns;
+  WriteSized(result, out);
+  return absl::OkStatus();
+}
+
 absl::Status QueryClass(takt_instance_t* instance,
                         takt_criticality_t criticality,
                         takt_class_statistics_t* out) {
@@ -266,6 +280,16 @@ takt_status_t takt_scheduler_query_class(
   TAKT_TRY {
     return ToStatus(
         __func__, takt::api::QueryClass(instance, criticality, out_statistics));
+  }
+  TAKT_CATCH_ALL(instance, out_statistics);
+}
+
+takt_status_t takt_scheduler_query_durations(
+    takt_instance_t* instance, takt_duration_statistics_t* out_statistics) {
+  TAKT_REQUIRE(instance, out_statistics);
+  TAKT_TRY {
+    return ToStatus(__func__,
+                    takt::api::QueryDurations(instance, out_statistics));
   }
   TAKT_CATCH_ALL(instance, out_statistics);
 }

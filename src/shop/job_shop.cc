@@ -470,7 +470,10 @@ std::vector<ResourceState> JobShop::resources() {
 
 ShopStatistics JobShop::statistics() {
   ShopStatistics statistics;
-  Run([&](sched::Scheduler&, int64_t) { statistics = statistics_; });
+  Run([&](sched::Scheduler& scheduler, int64_t) {
+    statistics = statistics_;
+    statistics.predictions = scheduler.prediction_errors();
+  });
   return statistics;
 }
 

@@ -76,6 +76,7 @@ struct ShopStatistics {
   uint64_t start_count = 0;
   uint64_t yield_count = 0;
   uint64_t mode_change_count = 0;
+  sched::PredictionErrors predictions;
 };
 
 struct ResourceState {

@@ -354,6 +354,17 @@ static void windows_are_planned_beside_it(void) {
                TAKT_STATUS_INVALID_ARGUMENT, "windows need the policy");
 }
 
+static void durations_are_predicted(void) {
+  fixture_t f = scheduled("job-shop", 2, kMul);
+  takt_duration_statistics_t durations = {.struct_size = sizeof(durations)};
+  REQUIRE_OK(takt_scheduler_query_durations(f.instance, &durations));
+  EXPECT(durations.run_count == 0 && durations.ran_ns == 0);
+  durations.struct_size = 0;
+  EXPECT_ERROR(takt_scheduler_query_durations(f.instance, &durations),
+               TAKT_STATUS_INVALID_ARGUMENT, "struct_size");
+  fixture_destroy(&f);
+}
+
 int main(void) {
   RUN(every_policy_computes_the_same);
   RUN(without_a_scheduler_it_says_so);
@@ -365,5 +376,6 @@ int main(void) {
   RUN(misses_are_told_and_counted);
   RUN(a_profile_comes_back);
   RUN(windows_are_planned_beside_it);
+  RUN(durations_are_predicted);
   return test_result();
 }
