@@ -258,7 +258,10 @@ void RunJobs(const std::string& path, uint32_t seed,
   options.cores_path = path;
   options.cores_share_permille = seed % 2 == 0 ? 0 : 300;
   auto executor = Executor::Create(options);
-  if (!executor.ok()) return;
+  if (!executor.ok()) {
+    ADD_FAILURE() << executor.status();
+    return;
+  }
   std::mt19937 random(seed);
   while (ends == nullptr || !ends->load()) {
     CountingJob job(**executor, 1 + random() % 30,
@@ -268,7 +271,12 @@ void RunJobs(const std::string& path, uint32_t seed,
     if (random() % 3 == 0) job.deadline_ns = NowNs() + random() % 1'000'000;
     job.Start();
     if (job.can_be_raised) (*executor)->Raise(&job, kUrgentLane);
-    if (!job.Wait()) return;
+    const int64_t begin_ns = NowNs();
+    if (!job.Wait()) {
+      ADD_FAILURE() << "a job has not ended after "
+                    << (NowNs() - begin_ns) / 1'000'000 << " ms";
+      return;
+    }
     job_count->fetch_add(1);
   }
   (*executor)->Shutdown();
