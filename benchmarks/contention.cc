@@ -9,10 +9,11 @@
 //                gemm_i8 every 50 ms
 //
 // Prints one JSON object; all times are in microseconds. The top-level figures
-// are those of `policy`. `wake_us` is how late the thread of a stream woke,
-// `service_us` the rest of the response. With --bare the models are replaced,
-// to measure the floor of the machine: one thread on each CPU spins in place of
-// perception, and one thread for each stream sleeps and spins for 0.15 ms.
+// are those of `policy`, or of the only stream. `wake_us` is how late the
+// thread of a stream woke, `service_us` the rest of the response. With --bare
+// the models are replaced, to measure the floor of the machine: one thread on
+// each CPU spins in place of perception, and one thread for each stream sleeps
+// and spins for 0.15 ms.
 //
 // usage: contention DIR [--seconds S] [--scenario 1|2] [--workers N]
 //                   [--device local-task|local-sync] [--alone] [--fifo] [--pin]
@@ -27,8 +28,10 @@
 //        --plain: periodic threads do not call
 //        takt_thread_request_low_latency(); --fifo_workers:
 //        worker_fifo_priority; --only: the part of a process where the streams
-//        are in two, "perception" or "periodic"; --cores: the cores_path of
-//        both; --policy: the scheduler's (takt/scheduler.h);
+//        are in several: "perception" or "periodic", or one stream,
+//        "camera" (perception once), "policy", "estimator" or "gemm_i8";
+//        --cores: the cores_path of all; --policy: the scheduler's
+//        (takt/scheduler.h);
 //        --trace: records the last N events of each thread (default 1048576),
 //        for takt-trace and `takt-sim replay`
 #include <pthread.h>
@@ -150,7 +153,8 @@ Options Parse(int argc, char** argv) {
                  "[--flat] [--policy NAME] [--trace FILE] "
                  "[--trace_events N] [--bare] [--plain] "
                  "[--fifo_workers PRIORITY] [--cores FILE] "
-                 "[--only perception|periodic]\n");
+                 "[--only perception|periodic|camera|policy|estimator|"
+                 "gemm_i8]\n");
     std::exit(2);
   }
   return options;
@@ -348,9 +352,21 @@ int main(int argc, char** argv) {
     streams.push_back({&kModels[3], 50'000'000});
     perception_count = 2;
   }
-  if (options.alone || options.only == "periodic") perception_count = 0;
-  // Another process runs the periodic streams, and ends at the same time.
-  const bool has_periodic = options.only != "perception";
+  const std::string& only = options.only;
+  if (only == "camera") perception_count = 1;
+  // Other processes run the other streams, and end at the same time.
+  const bool has_periodic = only != "perception" && only != "camera";
+  if (options.alone || (!only.empty() && has_periodic)) perception_count = 0;
+  if (has_periodic && !only.empty() && only != "periodic") {
+    std::erase_if(streams, [&only](const Stream& stream) {
+      return only != stream.model->name;
+    });
+    if (streams.empty()) {
+      std::fprintf(stderr, "--only: scenario %d has no stream %s\n",
+                   options.scenario, only.c_str());
+      return 2;
+    }
+  }
   const int32_t low = options.flat ? TAKT_PRIORITY_DEFAULT : kLowPriority;
   const int32_t high = options.flat ? TAKT_PRIORITY_DEFAULT : kHighPriority;
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Contention in one process, and in two that share cores or do not.
+"""Contention in one process, in two and in five that share cores or do not.
 
-Runs `contention DIR --scenario 2` in turns in three ways: all streams in one
+Runs `contention DIR --scenario 2` in turns in five ways: all streams in one
 process; perception in a process of its own, beside one with the periodic
-streams; and the same with a file by which both share the cores (cores_path).
-Prints a table of the last two against the first: frames of perception, and the
-response times of the periodic streams in ms.
+streams; each of the five streams in a process of its own; and the last two with
+a file by which all share the cores (cores_path). Prints a table of the others
+against the first: frames of perception, and the response times of the periodic
+streams in ms.
 
 usage: processes_contention.py CONTENTION DIR [--seconds S] [--rounds N]
            [--policy NAME] [--fifo]
@@ -19,7 +20,8 @@ import statistics
 import subprocess
 import tempfile
 
-WAYS = ("one process", "two, without", "two, cores_path")
+WAYS = ("one process", "two, without", "two, cores_path", "five, without", "five, cores_path")
+PARTS = {"two": ["perception", "periodic"], "five": ["camera", "camera", "policy", "estimator", "gemm_i8"]}
 STREAMS = ("policy", "estimator", "gemm_i8")
 
 
@@ -39,13 +41,21 @@ def finish(process):
 
 
 def run(arguments, way, path):
+    """The figures of all processes together."""
     if way == WAYS[0]:
-        figures = finish(start(arguments, []))
-        return figures, figures
-    extra = ["--cores", path] if way == WAYS[2] else []
-    perception = start(arguments, ["--only", "perception", *extra])
-    periodic = start(arguments, ["--only", "periodic", *extra])
-    return finish(perception), finish(periodic)
+        return finish(start(arguments, []))
+    count, sharing = way.split(", ")
+    extra = ["--cores", path] if sharing == "cores_path" else []
+    processes = [start(arguments, ["--only", part, *extra]) for part in PARTS[count]]
+    all_figures = {"perception_fps": 0.0, "yields": 0, "streams": {}}
+    for part, process in zip(PARTS[count], processes):
+        figures = finish(process)
+        all_figures["yields"] += figures["yields"]
+        if part in ("perception", "camera"):
+            all_figures["perception_fps"] += figures["perception_fps"]
+        else:
+            all_figures["streams"].update(figures["streams"])
+    return all_figures
 
 
 def main():
@@ -64,26 +74,26 @@ def main():
                 rows[way].append(run(arguments, way, os.path.join(folder, "cores")))
 
     def median(way, figure):
-        return statistics.median(figure(*pair) for pair in rows[way])
+        return statistics.median(figure(each) for each in rows[way])
 
     print("| streams in | frames/s | " + " | ".join(f"{s} missed | p99.9" for s in STREAMS) + " | yields |")
     print("|---|---:|" + "---:|" * (2 * len(STREAMS) + 1))
     for way in WAYS:
-        cells = [f"{median(way, lambda v, p: v['perception_fps']):.1f}"]
+        cells = [f"{median(way, lambda f: f['perception_fps']):.1f}"]
         for stream in STREAMS:
-            missed = sum(p["streams"][stream]["missed"] for _, p in rows[way])
-            jobs = sum(p["streams"][stream]["jobs"] for _, p in rows[way])
-            late = median(way, lambda v, p, s=stream: p["streams"][s]["response_us"]["p99.9"])
+            missed = sum(f["streams"][stream]["missed"] for f in rows[way])
+            jobs = sum(f["streams"][stream]["jobs"] for f in rows[way])
+            late = median(way, lambda f, s=stream: f["streams"][s]["response_us"]["p99.9"])
             cells += [f"{missed} of {jobs:,}", f"{late / 1000:.2f}"]
-        cells.append(f"{median(way, lambda v, p: v['yields']):.0f}")
+        cells.append(f"{median(way, lambda f: f['yields']):.0f}")
         print(f"| {way} | " + " | ".join(cells) + " |")
     base = WAYS[0]
     for way in WAYS[1:]:
-        frames = median(way, lambda v, p: v["perception_fps"]) / median(base, lambda v, p: v["perception_fps"])
+        frames = median(way, lambda f: f["perception_fps"]) / median(base, lambda f: f["perception_fps"])
         parts = [f"frames {frames:.2f}"]
         for stream in STREAMS:
-            def late(v, p, s=stream):
-                return p["streams"][s]["response_us"]["p99.9"]
+            def late(f, s=stream):
+                return f["streams"][s]["response_us"]["p99.9"]
             parts.append(f"{stream} p99.9 {median(way, late) / median(base, late):.2f}")
         print(f"{way}, of one process: " + ", ".join(parts))
 
