@@ -30,6 +30,7 @@
 #ifndef TAKT_KERNELS_CONV2D_H_
 #define TAKT_KERNELS_CONV2D_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/activation.h"
@@ -54,6 +55,8 @@ inline constexpr int64_t kConvJoinedRowsMax = 16;
 inline constexpr int kWinogradPositions = 36;
 inline constexpr int64_t kWinogradSquare = 4;
 inline constexpr int64_t kWinogradChannelsMax = 512;
+// Its buffers on the stack, no smaller than those of any other kernel.
+inline constexpr size_t kWinogradStackBytes = 384 << 10;
 
 struct ConvShape {
   int64_t batch, in_h, in_w, in_c;
