@@ -173,7 +173,7 @@ TEST(CompilerTablesTest, OtherImportsAreNotLinked) {
 }
 
 TEST(CompilerTablesTest, TheCoveragePageHasARowForEach) {
-  std::ifstream file(TAKT_TESTDATA_DIR "/../../docs/coverage.md");
+  std::ifstream file(TAKT_SOURCE_DIR "/docs/coverage.md");
   std::ostringstream text;
   text << file.rdbuf();
   const std::string page = text.str();

@@ -28,7 +28,7 @@ std::string Read(const std::filesystem::path& path) {
 std::vector<Json> Records() {
   std::vector<Json> records;
   const std::string folder =
-      std::string(TAKT_TESTDATA_DIR) + "/../../benchmarks/records";
+      std::string(TAKT_SOURCE_DIR) + "/benchmarks/records";
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().extension() != ".json") continue;

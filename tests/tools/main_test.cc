@@ -40,7 +40,7 @@ TEST(EveryToolTest, HasAVersion) {
 
 // The text is written twice: tools know nothing of the library within.
 TEST(EveryToolTest, TheVersionNamesTheModulesThatTheLibraryReads) {
-  const std::string folder = TestData("") + "/../../src/vm/";
+  const std::string folder = std::string(TAKT_SOURCE_DIR) + "/src/vm/";
   const std::string header = FileContents(folder + "bytecode_version.h");
   const std::string name = "kSupportedCompilers[] = \"";
   const size_t begin = header.find(name) + name.size();

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::string Profile(const std::string& name) {
-  return TestData("../../samples/npu/" + name);
+  return TAKT_SOURCE_DIR "/samples/npu/" + name;
 }
 
 class NpuTest : public testing::TestWithParam<const char*> {

@@ -375,7 +375,8 @@ TEST(PlanToolTest, ProfilesNpusOfTheTopology) {
   const std::string profile = testing::TempDir() + "/npu.profile.json";
   for (const std::string& device :
        {std::string(), std::string("--npu=sim=npu-host"),
-        "--npu=sim=npu-sim=" + TestData("../../samples/npu/k1_cluster.json")}) {
+        std::string("--npu=sim=npu-sim=" TAKT_SOURCE_DIR
+                    "/samples/npu/k1_cluster.json")}) {
     std::vector<std::string> flags;
     if (!device.empty()) flags.push_back(device);
     const auto pools = ProfiledPools(TestData("plan/npu.json"), flags, profile);

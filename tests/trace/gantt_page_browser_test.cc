@@ -223,8 +223,8 @@ class GanttPageBrowserTest : public testing::Test {
     for (size_t at = 0; (at = json.find('<', at)) != std::string::npos;) {
       json.replace(at, 1, "\\u003c");
     }
-    std::ifstream file(std::string(TAKT_TESTDATA_DIR) +
-                       "/../trace/gantt_page_browser_test.js");
+    std::ifstream file(std::string(TAKT_SOURCE_DIR) +
+                       "/tests/trace/gantt_page_browser_test.js");
     std::stringstream script;
     script << "const expected = " << json << ";\n" << file.rdbuf();
     size_t ok_count = 0;

@@ -12,6 +12,7 @@
 #include <numeric>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "vm/bytecode_archive.h"
@@ -33,8 +34,13 @@ void PrintTo(const Damaged& damaged, std::ostream* out) {
 }
 
 Bytes ReadModule(const Damaged& module) {
+  // The fixtures may be those of another architecture.
+  const std::string_view fixtures = "testdata/";
+  const std::string name = module.path;
   const std::string path =
-      std::string(TAKT_TESTDATA_DIR) + "/../" + module.path;
+      name.starts_with(fixtures)
+          ? TAKT_TESTDATA_DIR "/" + name.substr(fixtures.size())
+          : TAKT_SOURCE_DIR "/tests/" + name;
   std::ifstream file(path, std::ios::binary);
   EXPECT_TRUE(file.good()) << path;
   const Bytes bytes((std::istreambuf_iterator<char>(file)),
