@@ -59,6 +59,7 @@ unpack_newer_qemu() {
 # Runs the tests on one processor; the last line has the kernels that ran.
 run_kernel_tests() {
   local qemu=$1 cpu=$2 kernels=$3 log=$build/kernels-$2.log test passed=0 failed=0
+  mkdir -p "$build"
   : >"$log"
   for test in "${kernel_tests[@]}"; do
     if "$qemu" -cpu "$cpu" -L "/usr/$triple" \
