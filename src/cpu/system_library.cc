@@ -88,10 +88,7 @@ struct Search {
   size_t header_count = 0;
 };
 
-// ThreadSanitizer does not see that the linker maps a library, and takes the
-// headers for what another thread had at their address before.
-__attribute__((no_sanitize("thread"))) bool IsOf(const dl_phdr_info& info,
-                                                 const link_map& map) {
+bool IsOf(const dl_phdr_info& info, const link_map& map) {
   if (info.dlpi_addr != map.l_addr) return false;
   for (size_t i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = info.dlpi_phdr[i];
