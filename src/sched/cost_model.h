@@ -68,7 +68,7 @@ struct AlternativeOptions {
   uint32_t sample_count = 0;
   int64_t q90_ns = 0;
   int64_t q99_ns = 0;
-  // What was learned of it beside others (slowdown.h).
+  // How it and its neighbours slow each other down, as learned (slowdown.h).
   int32_t sensitivity_ppm = 1'000'000;
   int32_t pressure_ppm = 0;
 };
@@ -92,7 +92,7 @@ class CostModel {
     // of its pool by the ratio of their guesses, so a slow first run does not
     // prevent further runs.
     int64_t expected_ns;
-    // What it does to its neighbours, and they to it.
+    // How much it slows its neighbours down, and they it.
     Slowdown slowdown;
   };
   struct Kernel {

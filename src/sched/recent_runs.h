@@ -13,7 +13,7 @@
 
 namespace takt::sched {
 
-// A run of an alternative on so many resources.
+// A run of an alternative on `count` resources.
 struct KernelRun {
   uint32_t operation = 0;  // Its record's index.
   KernelId kernel = 0;
@@ -43,7 +43,7 @@ class RecentRuns {
   }
 
  private:
-  // A run of several milliseconds beside runs of a tenth of one; 2.5 KiB.
+  // A run of several milliseconds beside runs of a tenth of one; 2 KiB.
   static constexpr size_t kSize = 64;
 
   std::array<KernelRun, kSize> runs_;
