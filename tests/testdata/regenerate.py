@@ -64,6 +64,7 @@ TARGETS = {
         "flags": "--iree-llvmcpu-target-triple=riscv64-unknown-linux-gnu --iree-llvmcpu-target-abi=lp64d "
                  "--iree-llvmcpu-target-cpu-features=+m,+a,+f,+d,+c",
         "--iree-llvmcpu-target-cpu=generic ": "--iree-llvmcpu-target-cpu=generic-rv64 ",
+        'cpu = "generic", cpu_features = ""': 'cpu = "generic-rv64", cpu_features = "+m,+a,+f,+d,+c"',
         "x86_64-unknown": "riscv64-unknown",
         "embedded-elf-x86_64": "embedded-elf-riscv_64",
         "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128":
