@@ -6,21 +6,25 @@ job is due when the next one is released. Takt runs each network as a stream. ON
 Runtime has a session and a thread for each network: one thread in the sessions of the
 periodic networks, and one for each CPU in that of mobilenet_v2, which do not spin. With
 `fifo` the threads that release periodic jobs run SCHED_FIFO; in ONNX Runtime they also
-run the jobs. Each run is a process of its own; the sides take turns.
+run the jobs. Each run is a process of its own; the sides take turns. The side `floor` is
+what the machine itself misses: a process of least priority spins on each CPU, and one
+for each periodic network spins as long as a job takes, here 0.06 and 5 ms.
 Printed are frames of mobilenet_v2 by second, and of both periodic networks the
 missed jobs and the quantiles of their response time, from the planned release on.
 
-usage: networks_contention.py NETS WORK [--sides ort,off,job-shop] [--fifo 1,0]
+usage: networks_contention.py NETS WORK [--sides floor,ort,off,job-shop] [--fifo 1,0]
                               [--seconds 10] [--turns 3] [--json FILE]
        NETS     a folder with the three .onnx files
        WORK     the cache of takt.compile
-       --sides  ort, or a policy of Takt's scheduler ("off": lanes alone)
+       --sides  floor, ort, or a policy of Takt's scheduler ("off": lanes alone)
        --fifo   with SCHED_FIFO (1), without (0); 1 needs the right to it
 needs: the package takt (PYTHONPATH=build/release/python/package), onnx, numpy,
        iree-base-compiler 3.13; for ONNX Runtime onnxruntime
 """
 import argparse
+import functools
 import json
+import multiprocessing
 import os
 import pathlib
 import subprocess
@@ -34,6 +38,56 @@ FRAMES = "mobilenet_v2"
 # Network: period in seconds, criticality, SCHED_FIFO priority.
 PERIODIC = {"gru_estimator": (0.002, "hard", 90), "policy_act": (0.040, "soft", 60)}
 START_SECONDS = 0.2
+JOB_SECONDS = {"gru_estimator": 60e-6, "policy_act": 0.005}  # Of the side "floor".
+
+
+def release(name, start, seconds, fifo, call):
+    """Calls in each period. The times of the responses, and the quantiles."""
+    period, _, priority = PERIODIC[name]
+    if fifo:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+    responses = []
+    for i in range(int(seconds / period)):
+        due = start + i * period
+        time.sleep(max(0.0, due - time.monotonic()))
+        call()
+        responses.append(time.monotonic() - due)
+    quantiles = np.percentile(responses, [50, 99, 99.9, 100]) * 1e6
+    return {"jobs": len(responses), "missed": sum(x > period for x in responses),
+            **dict(zip(("p50_us", "p99_us", "p99.9_us", "max_us"), quantiles.tolist()))}
+
+
+def spin(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+def spin_at_least_priority(cpu):
+    os.sched_setaffinity(0, {cpu})
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    while True:
+        pass
+
+
+def run_floor(args, fifo):
+    context = multiprocessing.get_context("fork")
+    spinners = [context.Process(target=spin_at_least_priority, args=(cpu,), daemon=True)
+                for cpu in os.sched_getaffinity(0)]
+    for each in spinners:
+        each.start()
+    start = time.monotonic() + START_SECONDS
+    results = context.Queue()
+
+    def run(name):
+        call = lambda: spin(JOB_SECONDS[name])
+        results.put((name, release(name, start, args.seconds, fifo, call)))
+
+    jobs = [context.Process(target=run, args=(name,), daemon=True) for name in PERIODIC]
+    for each in jobs:
+        each.start()
+    found = dict(results.get(timeout=args.seconds + 30) for _ in jobs)
+    return {"frames_per_second": 0, **found}
 
 
 def run_takt(args, policy, fifo):
@@ -93,22 +147,10 @@ def run_ort(args, fifo):
     end = start + args.seconds
     result = {}
 
-    def release(name):
-        period, _, priority = PERIODIC[name]
-        if fifo:
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
-        responses = []
-        for i in range(int(args.seconds / period)):
-            due = start + i * period
-            time.sleep(max(0.0, due - time.monotonic()))
-            calls[name]()
-            responses.append(time.monotonic() - due)
-        quantiles = np.percentile(responses, [50, 99, 99.9, 100]) * 1e6
-        result[name] = {
-            "jobs": len(responses), "missed": sum(x > period for x in responses),
-            **dict(zip(("p50_us", "p99_us", "p99.9_us", "max_us"), quantiles.tolist()))}
+    def run(name):
+        result[name] = release(name, start, args.seconds, fifo, calls[name])
 
-    threads = [threading.Thread(target=release, args=(name,)) for name in PERIODIC]
+    threads = [threading.Thread(target=run, args=(name,)) for name in PERIODIC]
     for thread in threads:
         thread.start()
     time.sleep(max(0.0, start - time.monotonic()))
@@ -137,7 +179,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("nets", type=pathlib.Path)
     parser.add_argument("work", type=pathlib.Path)
-    parser.add_argument("--sides", default="ort,off,job-shop")
+    parser.add_argument("--sides", default="floor,ort,off,job-shop")
     parser.add_argument("--fifo", default="1,0")
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--turns", type=int, default=3)
@@ -146,8 +188,9 @@ def main():
     args = parser.parse_args()
     if args.one:
         side, fifo = args.one.split(":")
-        run = run_ort(args, int(fifo)) if side == "ort" else run_takt(args, side, int(fifo))
-        print(json.dumps(run))
+        others = {"ort": run_ort, "floor": run_floor}
+        run = others.get(side) or functools.partial(run_takt, policy=side)
+        print(json.dumps(run(args, fifo=int(fifo))))
         return
     print("a periodic network: missed jobs; p50, p99, p99.9 and the maximum in us")
     records = []
