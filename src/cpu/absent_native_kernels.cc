@@ -6,8 +6,11 @@
 
 namespace takt::cpu {
 
+KernelImportState::KernelImportState() : scratch(0) {}
+
 absl::optional<ImportFunction> FindKernelImport(
-    absl::string_view name, const kernels::KernelTable& kernels) {
+    absl::string_view name, const kernels::KernelTable& kernels,
+    KernelImportState* state) {
   return absl::nullopt;
 }
 

@@ -80,7 +80,8 @@ bool FindTile(const TileParameters& p, int64_t pixel_count, int64_t block_count,
   return true;
 }
 
-int RunConvolution(const ConvParameters& p, kernels::ConvKernel kernel,
+template <typename Kernel>
+int RunConvolution(const ConvParameters& p, const Kernel& kernel,
                    int64_t pixel_count, int64_t block_count) {
   ConvTile tile;
   const int64_t activation = p.flags >> 8;
@@ -125,8 +126,18 @@ int Winograd2d(void* parameters, void* context, void*) {
       s.in_c > kernels::kWinogradChannelsMax) {
     return kInvalid;
   }
-  return RunConvolution(p, static_cast<const ConvKernels*>(context)->winograd,
-                        s.square_count(), s.block_count());
+  auto& state = *static_cast<KernelImportState*>(context);
+  auto* const scratch = static_cast<float*>(state.scratch.Take());
+  if (scratch == nullptr) return kImportOutOfMemory;
+  const auto kernel = [&](const ConvShape& shape,
+                          const kernels::ConvOperands& operands,
+                          const ConvTile& tile) {
+    state.winograd->winograd(shape, operands, tile, scratch);
+  };
+  const int result =
+      RunConvolution(p, kernel, s.square_count(), s.block_count());
+  state.scratch.Return(scratch);
+  return result;
 }
 
 int Conv2dBf16(void* parameters, void* context, void*) {
@@ -284,7 +295,6 @@ struct Entry {
 constexpr Entry kEntries[] = {
     {"takt_conv2d_f32", &Conv2d},
     {"takt_depthwise2d_f32", &Depthwise2d},
-    {"takt_winograd2d_f32", &Winograd2d},
     {"takt_max_pool2d_f32", &MaxPool2d},
     {"takt_mean_pool2d_f32", &MeanPool2d},
     {"takt_attention_f32", &AttentionF32Import},
@@ -301,12 +311,17 @@ constexpr Entry kBf16Entries[] = {
     {"takt_conv2d_bf16", &Conv2dBf16},
     {"takt_attention_bf16", &AttentionBf16Import},
 };
+constexpr absl::string_view kWinogradName = "takt_winograd2d_f32";
 constexpr absl::string_view kMapI8Name = "takt_map_i8";
 
 }  // namespace
 
+KernelImportState::KernelImportState()
+    : scratch(kernels::kWinogradScratchBytes) {}
+
 absl::optional<ImportFunction> FindKernelImport(
-    absl::string_view name, const kernels::KernelTable& kernels) {
+    absl::string_view name, const kernels::KernelTable& kernels,
+    KernelImportState* state) {
   for (const Entry& entry : kEntries) {
     if (entry.name != name) continue;
     // The tables are constants; nothing writes through the pointer.
@@ -322,6 +337,10 @@ absl::optional<ImportFunction> FindKernelImport(
     if (entry.name != name) continue;
     return ImportFunction{entry.function, const_cast<kernels::ConvBf16Kernels*>(
                                               kernels.conv_bf16)};
+  }
+  if (name == kWinogradName) {
+    state->winograd = kernels.conv;
+    return ImportFunction{&Winograd2d, state};
   }
   if (name == kMapI8Name) {
     return ImportFunction{&MapI8,

@@ -8,14 +8,27 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "cpu/import_resolver.h"
+#include "cpu/kernel_scratch.h"
 #include "kernels/kernel_table.h"
 
 namespace takt::cpu {
 
+// What the imports of one executable share.
+struct KernelImportState {
+  KernelImportState();
+
+  const kernels::ConvKernels* winograd = nullptr;
+  KernelScratch scratch;  // Of Winograd's method.
+};
+
+// The result of an import that found no memory.
+inline constexpr int kImportOutOfMemory = 8;
+
 // The function of that name over `kernels`; nullopt if there is none. What the
-// result points to lives for ever.
+// result points to is `*state`, or lives for ever.
 absl::optional<ImportFunction> FindKernelImport(
-    absl::string_view name, const kernels::KernelTable& kernels);
+    absl::string_view name, const kernels::KernelTable& kernels,
+    KernelImportState* state);
 
 // The error for a kernel that needs an import which nothing provides.
 absl::Status MissingImportError(absl::string_view name);

@@ -9,7 +9,6 @@
 #include "base/narrow.h"
 #include "base/status.h"
 #include "cpu/elf_image.h"
-#include "cpu/kernel_imports.h"
 #include "cpu/system_library.h"
 
 namespace takt::cpu {
@@ -217,7 +216,9 @@ absl::Status LibraryExecutable::ResolveImports(
     if (is_weak) name.remove_prefix(1);
     absl::optional<ImportFunction> import;
     if (imports != nullptr) import = imports->Resolve(name);
-    if (!import.has_value()) import = FindKernelImport(name, kernels);
+    if (!import.has_value()) {
+      import = FindKernelImport(name, kernels, &kernel_imports_);
+    }
     if (!import.has_value() && !is_weak) {
       return MissingImportError(name);
     }
@@ -302,8 +303,12 @@ absl::Status LibraryExecutable::RunWorkgroups(
     id.StoreTo(&workgroup);
     const int result = entry(&environment_, &dispatch, &workgroup);
     if (__builtin_expect(result != 0, 0)) {
-      return absl::InternalError(absl::StrCat(
-          info.name, ": workgroup ", id.ToString(), " returned ", result));
+      const absl::string_view why =
+          result == kImportOutOfMemory ? ", no memory for a kernel" : "";
+      return absl::Status(why.empty() ? absl::StatusCode::kInternal
+                                      : absl::StatusCode::kResourceExhausted,
+                          absl::StrCat(info.name, ": workgroup ", id.ToString(),
+                                       " returned ", result, why));
     }
     id.Step();
     if (__builtin_expect(worker.MustStop(), 0) && i + 1 < end) {

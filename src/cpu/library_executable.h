@@ -15,6 +15,7 @@
 #include "cpu/code_image.h"
 #include "cpu/cpu_features.h"
 #include "cpu/import_resolver.h"
+#include "cpu/kernel_imports.h"
 #include "cpu/library_abi.h"
 #include "cpu/loaded_executable.h"
 
@@ -75,6 +76,7 @@ class LibraryExecutable final : public ExecutableCode {
   std::vector<uint32_t> constants_;
   std::vector<library_abi::ImportCall> import_functions_;
   std::vector<void*> import_contexts_;
+  KernelImportState kernel_imports_;
   library_abi::Environment environment_{};
 };
 

@@ -55,8 +55,8 @@ inline constexpr int64_t kConvJoinedRowsMax = 16;
 inline constexpr int kWinogradPositions = 36;
 inline constexpr int64_t kWinogradSquare = 4;
 inline constexpr int64_t kWinogradChannelsMax = 512;
-// Its buffers on the stack, no smaller than those of any other kernel.
-inline constexpr size_t kWinogradStackBytes = 384 << 10;
+// The memory that it needs for what it transforms.
+inline constexpr size_t kWinogradScratchBytes = 384 << 10;
 
 struct ConvShape {
   int64_t batch, in_h, in_w, in_c;
@@ -108,6 +108,12 @@ struct ConvTile {
 using ConvKernel = void (*)(const ConvShape& shape,
                             const ConvOperands& operands, const ConvTile& tile);
 
+// `scratch` has kWinogradScratchBytes, aligned to a cache line; what is in it
+// means nothing before and after.
+using WinogradKernel = void (*)(const ConvShape& shape,
+                                const ConvOperands& operands,
+                                const ConvTile& tile, float* scratch);
+
 enum class PoolKind { kMax, kMean };
 struct PoolOperands {
   const float* input;
@@ -126,7 +132,7 @@ struct ConvKernels {
   // A dense kernel of 3x3 with stride 1 and one group, of fewer products. The
   // tile counts squares in place of pixels. Its sums are rounded otherwise: by
   // some units of the greatest number of the result.
-  ConvKernel winograd;
+  WinogradKernel winograd;
   PoolKernel max_pool;
   PoolKernel mean_pool;
   AttentionKernel attention;

@@ -75,7 +75,7 @@ template <typename P, typename T>
 class Call {
  public:
   explicit Call(const char* name)
-      : import_(*FindKernelImport(name, kernels::SelectKernels({}))),
+      : import_(*FindKernelImport(name, kernels::SelectKernels({}), nullptr)),
         query(17, T{1}),
         key(25, T{1}),
         value(13, T{3}) {

@@ -44,7 +44,7 @@ class GruImportTest : public testing::Test {
   }
 
   const ImportFunction import_ =
-      *FindKernelImport("takt_gru_f32", kernels::SelectKernels({}));
+      *FindKernelImport("takt_gru_f32", kernels::SelectKernels({}), nullptr);
   // Element 0 lies before the buffer.
   std::vector<float> input_ = std::vector<float>(193, 0.f);
   std::vector<float> weights_ = std::vector<float>(768, 0.f);

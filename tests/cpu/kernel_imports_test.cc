@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/thread.h"
 #include "gtest/gtest.h"
 
 namespace takt::cpu {
@@ -55,7 +56,7 @@ class ConvI8ImportTest : public testing::TestWithParam<bool> {
   static absl::optional<ImportFunction> Find() {
     return FindKernelImport(
         GetParam() ? "takt_depthwise2d_i8" : "takt_conv2d_i8",
-        kernels::SelectKernels({}));
+        kernels::SelectKernels({}), nullptr);
   }
   int Call(const Parameters& parameters) {
     std::memset(output_, 0, sizeof(output_));
@@ -125,16 +126,72 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ConvI8ImportTest, testing::Bool());
 
 TEST(KernelImportsTest, KnowsNoOtherNames) {
   EXPECT_FALSE(
-      FindKernelImport("takt_conv2d", kernels::SelectKernels({})).has_value());
+      FindKernelImport("takt_conv2d", kernels::SelectKernels({}), nullptr)
+          .has_value());
+  KernelImportState state;
   for (const char* name :
        {"takt_conv2d_f32", "takt_conv2d_bf16", "takt_winograd2d_f32"}) {
-    EXPECT_TRUE(FindKernelImport(name, kernels::SelectKernels({})).has_value());
+    EXPECT_TRUE(
+        FindKernelImport(name, kernels::SelectKernels({}), &state).has_value());
   }
+}
+
+// As a module's code lays them out.
+struct FloatParameters {
+  int32_t result;
+  struct {
+    const float* base;
+    int64_t offset;
+  } input, weights, bias, residual, output;
+  int64_t batch, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w;
+  int64_t stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left, groups;
+  int64_t flags;
+  int64_t block_tile, block_tiles, pixel_tile, pixel_tiles;
+  float low, high;
+};
+static_assert(sizeof(FloatParameters) == 264);
+
+// Threads of applications run synchronous calls, and may have small stacks.
+TEST(Winograd2dImportTest, RunsOnASmallStack) {
+  KernelImportState state;
+  const ImportFunction import = *FindKernelImport(
+      "takt_winograd2d_f32", kernels::SelectKernels({}), &state);
+  constexpr int64_t kSize = 24, kChannels = 16;
+  const std::vector<float> input(kSize * kSize * kChannels, 1.f);
+  const std::vector<float> weights(36 * kChannels * kChannels, 0.f);
+  const std::vector<float> bias(kChannels, 7.f);
+  std::vector<float> output(input.size(), 0.f);
+  FloatParameters p = {};
+  p.input = {input.data(), 0};
+  p.weights = {weights.data(), 0};
+  p.bias = {bias.data(), 0};
+  p.output = {output.data(), 0};
+  p.batch = p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = 1;
+  p.pad_top = p.pad_left = p.groups = p.block_tiles = p.pixel_tiles = 1;
+  p.in_h = p.in_w = p.out_h = p.out_w = kSize;
+  p.in_c = p.out_c = kChannels;
+  p.kernel_h = p.kernel_w = 3;
+  p.low = -100.f;
+  p.high = 100.f;
+  const auto call = [&] {
+    EXPECT_EQ(import.function(&p, import.context, nullptr), 0);
+  };
+  Thread thread;
+  Thread::Options options;
+  options.stack_bytes = 128 << 10;
+  ASSERT_TRUE(thread
+                  .Start(
+                      options,
+                      [](void* f) { (*static_cast<decltype(call)*>(f))(); },
+                      const_cast<void*>(static_cast<const void*>(&call)))
+                  .ok());
+  thread.Join();
+  for (const float x : output) ASSERT_EQ(x, 7.f);
 }
 
 TEST(MapI8ImportTest, AppliesTheTableToItsTile) {
   const ImportFunction import =
-      *FindKernelImport("takt_map_i8", kernels::SelectKernels({}));
+      *FindKernelImport("takt_map_i8", kernels::SelectKernels({}), nullptr);
   std::vector<int8_t> table(256);
   for (int i = 0; i < 256; ++i) table[i] = static_cast<int8_t>(3 * i + 1);
   const int8_t input[5] = {-128, -1, 0, 1, 127};

@@ -37,7 +37,7 @@ class RowsImportsTest : public testing::Test {
   int Call(const char* name, P parameters) {
     for (int8_t& x : output_) x = 0;
     const ImportFunction import =
-        *FindKernelImport(name, kernels::SelectKernels({}));
+        *FindKernelImport(name, kernels::SelectKernels({}), nullptr);
     return import.function(&parameters, import.context, nullptr);
   }
   template <typename P>

@@ -314,9 +314,11 @@ void CheckWinograd(const KernelTable& table, const ConvShape& s,
       problem.low,
       problem.high,
       is_activated ? Activation::kHardSigmoid : Activation::kNone};
-  ForEachTile(
-      s.square_count(), s.block_count(), random,
-      [&](const ConvTile& tile) { table.conv->winograd(s, operands, tile); });
+  std::vector<float> scratch(kWinogradScratchBytes / sizeof(float));
+  ForEachTile(s.square_count(), s.block_count(), random,
+              [&](const ConvTile& tile) {
+                table.conv->winograd(s, operands, tile, scratch.data());
+              });
   std::vector<float> expected = problem.Expected(has_residual);
   if (is_activated) {
     for (float& x : expected) x = std::clamp(x / 6 + .5f, 0.f, 1.f);
