@@ -333,7 +333,8 @@ nb::object ShapeTuple(size_t rank, const int64_t* shape) {
 }
 
 nb::object FromView(takt_buffer_view_t* view) {
-  nb::object memory = nb::cast(new TensorMemory(view));
+  nb::object memory =
+      nb::cast(new TensorMemory(view), nb::rv_policy::take_ownership);
   return GetNumpy().ndarray(
       ShapeTuple(takt_buffer_view_rank(view), takt_buffer_view_shape(view)),
       DtypeOf(takt_buffer_view_element_type(view)), memory);
@@ -402,7 +403,8 @@ nb::object ArrayOver(void* data, const takt_value_type_t& type,
   Check(takt_element_type_dense_byte_length(type.element_type, type.rank,
                                             type.shape, &byte_length));
   nb::object memory =
-      nb::cast(new OwnedMemory{nb::borrow(owner), data, byte_length});
+      nb::cast(new OwnedMemory{nb::borrow(owner), data, byte_length},
+               nb::rv_policy::take_ownership);
   return GetNumpy().ndarray(ShapeTuple(type.rank, type.shape),
                             DtypeOf(type.element_type), memory);
 }

@@ -1,3 +1,4 @@
+import gc
 import threading
 import time
 
@@ -183,3 +184,19 @@ def test_an_interrupt_ends_a_wait(simple):
     interrupter.join()
     begin.signal()
     assert invocation.result(timeout=60).tolist() == [1, 1, 1, 1]
+
+
+def test_the_memory_of_results_comes_back(testdata):
+    with takt.Instance(workers=1) as instance:
+        device = instance.device("local-sync")
+        function = instance.load(testdata / "api/simple_mul.vmfb", device=device).function("mul")
+        a = np.ones(4, np.float32)
+        kept = function(a, a)
+        for _ in range(3):
+            function(a, a)
+            function.submit(a, a).result()
+        gc.collect()
+        assert device.statistics()["bytes_reserved"] == kept.nbytes
+        del kept
+        gc.collect()
+        assert device.statistics()["bytes_reserved"] == 0
