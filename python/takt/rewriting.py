@@ -18,7 +18,7 @@ from typing import Any, Iterator, Union
 
 import numpy as np
 
-from . import attention, quantized, recurrent, tiled_calls
+from . import attention, canonical, quantized, recurrent, tiled_calls
 
 BLOCK = 16  # Output channels of a block of packed weights.
 DOMAIN = "takt"
@@ -35,6 +35,8 @@ _BYTES_PER_CYCLE = 8  # Of weights, from a cache that cores share.
 _BF16_CHANNELS_MIN = 8
 _BF16_PAIRS_MAX = 1 << 14
 _CHANNELS_MAX = 16384
+_ROWS_MAX = 65536  # Of a product.
+_STRETCHED_MAX = 96  # Pixels of a row.
 _TO_LAST = [0, 2, 3, 1]
 _TO_FIRST = [0, 3, 1, 2]
 
@@ -77,7 +79,7 @@ def rewrite(model: Any, precision: str = "") -> tuple[Any, list[AnyKernel]]:
              `kernel`, an index of the list. The list is empty if there is
              nothing that a kernel could do; then the model is the old one.
     """
-    rewriter = _Rewriter(model, precision)
+    rewriter = _Rewriter(canonical.reduce(model), precision)
     if not rewriter.run():
         return model, []
     return rewriter.result(), rewriter.kernels
@@ -591,7 +593,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
     def is_product(self, left: str, in_shape: tuple[int, ...], weights: np.ndarray) -> bool:
         rows = math.prod(in_shape[:-1])
         return (left in self.dynamic and self.is_float(left) and weights.dtype == np.float32
-                and len(in_shape) >= 2 and 1 <= rows <= 65536 and weights.shape[0] <= _CHANNELS_MAX
+                and len(in_shape) >= 2 and 1 <= rows <= _ROWS_MAX and weights.shape[0] <= _CHANNELS_MAX
                 and weights.shape[1] <= 65536)
 
     def product(self, left: str, in_shape: tuple[int, ...], weights: np.ndarray, bias: np.ndarray,
@@ -700,7 +702,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
             node, [self.last[node.input[0]], self.constant(turned), *node.input[2:]])
 
     def on_reshape(self, node: Any) -> bool:
-        return self.shuffle(node) or self.flatten(node)
+        return self.shuffle(node) or self.place(node) or self.flatten(node)
 
     def on_flatten(self, node: Any) -> bool:
         return self.flatten(node)
@@ -742,7 +744,107 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
         self.set_last(join.output[0], twin)
         return True
 
+    def place(self, node: Any) -> bool:
+        """Channels that become pixels: Reshape, Transpose, Reshape."""
+        source, in_shape = node.input[0], self.shape(node.input[0])
+        split = self.shape(node.output[0])
+        turn = self.only_consumer(node.output[0])
+        if (source not in self.last or in_shape is None or split is None or len(split) != 6
+                or turn is None or turn.op_type != "Transpose"):
+            return False
+        join = self.only_consumer(turn.output[0])
+        if join is None or join.op_type != "Reshape":
+            return False
+        n, c, h, w = in_shape
+        perm = list(self.attributes(turn).get("perm", []))
+        if perm == [0, 3, 4, 1, 5, 2]:
+            up, across, each = split[1:4]
+            parts, perm = (up, across, each), [0, 1, 3, 2, 4, 5]
+        elif perm == [0, 1, 4, 2, 5, 3]:
+            each, up, across = split[1:4]
+            parts, perm = (each, up, across), [0, 1, 4, 2, 5, 3]
+        else:
+            return False
+        if (split[4:] != (h, w) or each * up * across != c
+                or self.shape(join.output[0]) != (n, each, h * up, w * across)):
+            return False
+        element = self.element_types[source]
+        a = self.emit("Reshape", [self.last[source], self.constant(np.array([n, h, w, *parts]))],
+                      self.fresh("place"), (n, h, w, *parts), element=element)
+        b = self.emit("Transpose", [a], self.fresh("place"), (n, h, up, w, across, each),
+                      element=element, perm=perm)
+        twin = self.emit("Reshape", [b, self.constant(np.array([n, h * up, w * across, each]))],
+                         self.fresh("place"), (n, h * up, w * across, each), element=element)
+        self.done.update((id(turn), id(join)))
+        self.set_last(join.output[0], twin)
+        return True
+
     def on_resize(self, node: Any) -> bool:
+        return self.repeat(node) or self.interpolate(node)
+
+    def interpolate(self, node: Any) -> bool:
+        """Between the two nearest pixels, by a whole factor in each dimension."""
+        source, in_shape = node.input[0], self.shape(node.input[0])
+        out_shape = self.shape(node.output[0])
+        attributes = self.attributes(node)
+        if (source not in self.last or in_shape is None or out_shape is None
+                or attributes.get("mode", b"nearest") != b"linear" or attributes.get("antialias", 0)
+                or attributes.get("coordinate_transformation_mode", b"half_pixel")
+                not in (b"half_pixel", b"pytorch_half_pixel")
+                or out_shape[:2] != in_shape[:2] or not self.is_float(source)
+                or out_shape[2] % in_shape[2] or out_shape[3] % in_shape[3]
+                or 1 in in_shape[2:]):
+            return False
+        n, c, h, w = in_shape
+        up, across = out_shape[2] // h, out_shape[3] // w
+        # What is only a result needs no twin, whose transpose takes longer. A
+        # row of few pixels is stretched by a product.
+        if (node.output[0] in self.results and not self.consumers.get(node.output[0])
+                and w <= _STRETCHED_MAX and n * c * h * up <= _ROWS_MAX):
+            rows = self.stretch(self.to_first(source), list(in_shape), 2, up)
+            weights = np.zeros((w, w * across), np.float32)
+            for pixel in range(w):
+                for neighbour, shares in zip((-1, 0, 1), _shares(across)):
+                    other = min(max(pixel + neighbour, 0), w - 1)
+                    weights[other, pixel * across:(pixel + 1) * across] += shares
+            return self.product(rows, (n, c, h * up, w), weights,
+                                np.zeros(w * across, np.float32), node.output[0])
+        tall = self.stretch(self.last[source], [n, h, w, c], 1, up)
+        self.set_last(node.output[0], self.stretch(tall, [n, h * up, w, c], 2, across))
+        return True
+
+    def stretch(self, x: str, shape: list[int], axis: int, factor: int) -> str:
+        """Each pixel with its neighbours, in the parts that the places around
+        its centre have of them."""
+        if factor == 1:
+            return x
+        size = shape[axis]
+
+        def emit(op: str, inputs: list[str], new: list[int], **attributes: Any) -> str:
+            return self.emit(op, inputs, self.fresh("stretch"), tuple(new), **attributes)
+
+        def resized(count: int) -> list[int]:
+            return [*shape[:axis], count, *shape[axis + 1:]]
+
+        def part(begin: int, end: int) -> str:
+            bounds = [self.constant(np.array([v], np.int64)) for v in (begin, end, axis)]
+            return emit("Slice", [x, *bounds], resized(end - begin))
+
+        # The first and the last pixel have themselves as a neighbour.
+        before = emit("Concat", [part(0, 1), part(0, size - 1)], shape, axis=axis)
+        after = emit("Concat", [part(1, size), part(size - 1, size)], shape, axis=axis)
+        split = [*shape[:axis], size, 1, *shape[axis + 1:]]
+        wide = [*shape[:axis], size, factor, *shape[axis + 1:]]
+        total = None
+        for each, shares in zip((before, x, after), _shares(factor)):
+            turned = shares.reshape(-1, *[1] * (3 - axis))
+            scaled = emit("Mul", [emit("Reshape", [each, self.constant(np.array(split))], split),
+                                  self.constant(turned)], wide)
+            total = scaled if total is None else emit("Add", [total, scaled], wide)
+        return emit("Reshape", [total, self.constant(np.array(resized(size * factor)))],
+                    resized(size * factor))
+
+    def repeat(self, node: Any) -> bool:
         """Pixels repeated a whole number of times."""
         source, in_shape = node.input[0], self.shape(node.input[0])
         out_shape = self.shape(node.output[0])
@@ -853,6 +955,13 @@ def pack_pairs(packed: np.ndarray) -> np.ndarray:
     rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16  # Half to even.
     pairs = rounded.reshape(*outer, -1, 2, block)
     return np.ascontiguousarray(pairs[..., 0, :] | pairs[..., 1, :] << 16).view(np.float32)
+
+
+def _shares(factor: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The parts that the places of a stretched pixel have of the pixel before, of
+    itself, and of the one after it."""
+    places = ((np.arange(factor) + 0.5) / factor - 0.5).astype(np.float32)  # From its centre.
+    return np.maximum(-places, 0), 1 - np.abs(places), np.maximum(places, 0)
 
 
 def squares_of(shape: tuple[int, ...]) -> int:

@@ -1,0 +1,374 @@
+"""A network in fewer kinds of operations, for rewriting.py.
+
+`reduce()` takes tensors of one dimension for images that are one row high: their
+convolutions, their pools, and what lies between these. A transposed convolution
+becomes a convolution with a result for each pixel of a stride, and DepthToSpace
+the reshapes that it stands for.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+_UNARY = {
+    "Relu", "Sigmoid", "Tanh", "LeakyRelu", "Elu", "HardSwish", "HardSigmoid", "Erf", "Exp", "Neg",
+    "Abs", "Sqrt", "Softplus", "Identity", "Clip", "Mish", "Dropout", "QuantizeLinear", "DequantizeLinear",
+}
+_BINARY = {"Add", "Sub", "Mul", "Div", "Max", "Min", "Pow"}
+_POOLS = {"MaxPool", "AveragePool", "GlobalAveragePool", "BatchNormalization"}
+# What may come before the pixels of a stride are put in their places.
+_BEFORE_PLACES = {"Relu", "LeakyRelu", "Clip", "Sigmoid", "Tanh", "HardSwish", "QuantizeLinear"}
+# Of a transposed convolution: products with zeros, by the others.
+_WASTE_MAX = 4.0
+
+
+def reduce(model: Any) -> Any:
+    """An equivalent onnx.ModelProto; `model` itself if nothing is to be done."""
+    kinds = {node.op_type for node in model.graph.node}
+    if not kinds & {"Conv", "ConvTranspose", "DepthToSpace"}:
+        return model
+    return _Reducer(model).run()
+
+
+class _Reducer:
+    def __init__(self, model: Any) -> None:
+        import onnx
+
+        self.onnx = onnx
+        self.model = model
+        graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
+        self.graph = graph
+        self.constants: dict[str, np.ndarray] = {
+            tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer}
+        self.shapes: dict[str, tuple[int, ...]] = {
+            name: array.shape for name, array in self.constants.items()}
+        for value in [*graph.input, *graph.value_info, *graph.output]:
+            dims = [d.dim_value for d in value.type.tensor_type.shape.dim]
+            if value.type.tensor_type.HasField("shape") and all(dims):
+                self.shapes[value.name] = tuple(dims)
+        self.dequantized: dict[str, Any] = {}  # Constants of bytes, by their node.
+        self.consumers: dict[str, list[Any]] = {}
+        self.makers: dict[str, Any] = {name: node for node in graph.node for name in node.output}
+        for node in graph.node:
+            if node.op_type == "Constant" and node.attribute[0].name == "value":
+                self.constants[node.output[0]] = onnx.numpy_helper.to_array(node.attribute[0].t)
+                self.shapes[node.output[0]] = self.constants[node.output[0]].shape
+            if node.op_type == "DequantizeLinear" and all(name in self.constants for name in node.input):
+                self.dequantized[node.output[0]] = node
+            for name in node.input:
+                self.consumers.setdefault(name, []).append(node)
+        self.results = {value.name for value in graph.output}
+        self.images: dict[str, str] = {}  # Tensors of rank 3, and their images.
+        self.made = {value.name for value in graph.input} | set(self.constants)
+        self.done: set[int] = set()
+        self.out: list[Any] = []
+        self.new: list[Any] = []  # Initializers.
+        self.count = 0
+        self.is_changed = False
+
+    def run(self) -> Any:
+        for node in self.graph.node:
+            if id(node) in self.done:
+                continue
+            if node.domain in ("", "ai.onnx") and self.replace(node):
+                self.is_changed = True
+                continue
+            for name in node.input:
+                self.restore(name)
+            self.out.append(node)
+            self.made.update(node.output)
+        if not self.is_changed:
+            return self.model
+        for name in self.results:
+            self.restore(name)
+        graph = self.onnx.helper.make_graph(
+            self.out, self.graph.name, list(self.graph.input), list(self.graph.output),
+            [*self.graph.initializer, *self.new])
+        result = self.onnx.helper.make_model(
+            graph, opset_imports=list(self.model.opset_import), ir_version=self.model.ir_version)
+        result.metadata_props.extend(self.model.metadata_props)
+        return result
+
+    def replace(self, node: Any) -> bool:
+        kind = node.op_type
+        if kind == "DepthToSpace":
+            return self.depth_to_space(node)
+        if kind == "ConvTranspose":
+            return self.transposed(node)
+        if len(self.shapes.get(node.input[0] if node.input else "", ())) != 3 or len(node.output) != 1:
+            return False
+        if kind == "Conv":
+            return self.convolution(node)
+        if kind in _POOLS:
+            return self.pool(node)
+        if not any(name in self.images for name in node.input):
+            return False
+        if kind in _UNARY:
+            return self.unary(node)
+        if kind in _BINARY:
+            return self.binary(node)
+        return kind == "Concat" and self.concat(node)
+
+    # What the new graph gets.
+
+    def fresh(self) -> str:
+        self.count += 1
+        return f"takt_canonical_{self.count}"
+
+    def constant(self, array: Any) -> str:
+        name = self.fresh()
+        self.new.append(self.onnx.numpy_helper.from_array(np.ascontiguousarray(array), name))
+        return name
+
+    def emit(self, op: str, inputs: list[str], output: str | None = None, **attributes: Any) -> str:
+        output = output or self.fresh()
+        self.out.append(self.onnx.helper.make_node(op, inputs, [output], name=output, **attributes))
+        self.made.add(output)
+        return output
+
+    def reshape(self, name: str, shape: Any, output: str | None = None) -> str:
+        return self.emit("Reshape", [name, self.constant(np.array(shape, np.int64))], output)
+
+    def attributes(self, node: Any) -> dict[str, Any]:
+        return {a.name: self.onnx.helper.get_attribute_value(a) for a in node.attribute}
+
+    def image(self, name: str) -> str:
+        """[n, c, l] as [n, c, 1, l]."""
+        if name not in self.images:
+            maker = self.makers.get(name)
+            n, c, length = self.shapes[name]
+            if maker is not None and maker.op_type == "DequantizeLinear" and self.is_scalar(maker.input[1:]):
+                # Before it, so that the kernels of bytes see it.
+                inputs = [self.image(maker.input[0]), *maker.input[1:]]
+                self.images[name] = self.emit("DequantizeLinear", inputs)
+            else:
+                self.images[name] = self.reshape(self.restore(name), (n, c, 1, length))
+        return self.images[name]
+
+    def is_scalar(self, names: Any) -> bool:
+        """Constants of one number, or none."""
+        return all(np.size(self.constants.get(name, (0, 0))) == 1 for name in names if name)
+
+    def restore(self, name: str) -> str:
+        """The tensor of rank 3, for a node that stays."""
+        if name and name not in self.made and name in self.images:
+            self.reshape(self.images[name], self.shapes[name], name)
+        return name
+
+    def only_consumer(self, name: str) -> Any | None:
+        users = self.consumers.get(name, [])
+        return users[0] if len(users) == 1 and name not in self.results else None
+
+    # Of one dimension.
+
+    def weights(self, name: str, change: Any, axis: int = 0) -> str | None:
+        """Constant weights that `change` has turned, quantized as they were."""
+        if name in self.constants:
+            return self.constant(change(self.constants[name]))
+        node = self.dequantized.get(name)
+        if node is None:
+            return None
+        inputs = [self.constant(change(self.constants[node.input[0]])), *node.input[1:]]
+        return self.emit("DequantizeLinear", inputs, **{**self.attributes(node), "axis": axis})
+
+    def in_two(self, node: Any) -> dict[str, Any]:
+        """The attributes of a window in two dimensions."""
+        attributes = self.attributes(node)
+        for key in ("kernel_shape", "strides", "dilations"):
+            if key in attributes:
+                attributes[key] = [1, *attributes[key]]
+        if "pads" in attributes:
+            begin, end = attributes["pads"]
+            attributes["pads"] = [0, begin, 0, end]
+        if "output_padding" in attributes:
+            attributes["output_padding"] = [0, *attributes["output_padding"]]
+        return attributes
+
+    def convolution(self, node: Any) -> bool:
+        weights = self.weights(node.input[1], lambda w: w[:, :, None, :])
+        if weights is None or node.output[0] not in self.shapes:
+            return False
+        self.images[node.output[0]] = self.emit(
+            "Conv", [self.image(node.input[0]), weights, *node.input[2:]], **self.in_two(node))
+        return True
+
+    def pool(self, node: Any) -> bool:
+        if node.output[0] not in self.shapes:
+            return False
+        self.images[node.output[0]] = self.emit(
+            node.op_type, [self.image(node.input[0]), *node.input[1:]], **self.in_two(node))
+        return True
+
+    def unary(self, node: Any) -> bool:
+        if node.input[0] not in self.images or not self.is_scalar(node.input[1:]):
+            return False
+        self.images[node.output[0]] = self.emit(
+            node.op_type, [self.images[node.input[0]], *node.input[1:]], **self.attributes(node))
+        return True
+
+    def binary(self, node: Any) -> bool:
+        inputs = []
+        for name in node.input:
+            value = self.constants.get(name)
+            if value is not None and value.ndim <= 1 and value.size == 1:
+                inputs.append(name)
+            elif value is not None and value.ndim == 3:
+                inputs.append(self.constant(value[:, :, None, :]))
+            elif value is None and len(self.shapes.get(name, ())) == 3:
+                inputs.append(self.image(name))
+            else:
+                return False
+        self.images[node.output[0]] = self.emit(node.op_type, inputs)
+        return True
+
+    def concat(self, node: Any) -> bool:
+        if any(len(self.shapes.get(name, ())) != 3 for name in node.input):
+            return False
+        axis = self.attributes(node)["axis"] % 3
+        self.images[node.output[0]] = self.emit(
+            "Concat", [self.image(name) for name in node.input], axis=3 if axis == 2 else axis)
+        return True
+
+    # Pixels of a stride.
+
+    def depth_to_space(self, node: Any) -> bool:
+        shape = self.shapes.get(node.input[0], ())
+        if len(shape) != 4:
+            return False
+        attributes = self.attributes(node)
+        size = attributes["blocksize"]
+        n, c, h, w = shape
+        is_first = attributes.get("mode", b"DCR") == b"DCR"
+        self.place(self.restore(node.input[0]), (n, c // size**2, h, w), (size, size), is_first, node.output[0])
+        return True
+
+    def place(self, name: str, shape: tuple[int, ...], strides: tuple[int, ...], is_first: bool,
+              output: str | None = None) -> str:
+        """Puts results of strides into their places. They are the outer part
+        of the channels (`is_first`), or the inner one."""
+        n, c, h, w = shape
+        up, across = strides
+        split = (n, up, across, c, h, w) if is_first else (n, c, up, across, h, w)
+        turned = self.emit("Transpose", [self.reshape(name, split)],
+                           perm=[0, 3, 4, 1, 5, 2] if is_first else [0, 1, 4, 2, 5, 3])
+        return self.reshape(turned, (n, c, h * up, w * across), output)
+
+    def transposed(self, node: Any) -> bool:
+        in_shape, out_shape = self.shapes.get(node.input[0]), self.shapes.get(node.output[0])
+        if in_shape is None or out_shape is None or len(in_shape) not in (3, 4):
+            return False
+        is_image = len(in_shape) == 4
+        attributes = self.attributes(node) if is_image else self.in_two(node)
+        if not is_image:
+            in_shape, out_shape = ((*s[:2], 1, s[2]) for s in (in_shape, out_shape))
+        strides = attributes.get("strides", [1, 1])
+        if (attributes.get("group", 1) != 1 or max(attributes.get("dilations", [1])) > 1
+                or attributes.get("auto_pad", b"NOTSET") != b"NOTSET" or "output_shape" in attributes):
+            return False
+        found = self.constants.get(node.input[1])
+        if found is None and node.input[1] in self.dequantized:
+            found = self.constants[self.dequantized[node.input[1]].input[0]]
+        if found is None or (node.input[1] in self.dequantized and found.dtype != np.int8):
+            return False
+        kernel = found.shape[2:] if is_image else (1, *found.shape[2:])
+        pads = attributes.get("pads", [0, 0, 0, 0])
+        axes = [_Phases(kernel[i], strides[i], pads[i], in_shape[2 + i], out_shape[2 + i]) for i in range(2)]
+        waste = math.prod(axis.taps * axis.stride for axis in axes) / math.prod(kernel)
+        if waste > _WASTE_MAX or any(axis.pad_begin < 0 or axis.pad_end < 0 for axis in axes):
+            return False
+        return self.place_strides(node, found, axes, in_shape, out_shape)
+
+    def place_strides(self, node: Any, weights: np.ndarray, axes: list[_Phases],
+                      in_shape: tuple[int, ...], out_shape: tuple[int, ...]) -> bool:
+        copies = math.prod(axis.stride for axis in axes)
+        channels = out_shape[1]
+
+        def turn(value: np.ndarray) -> np.ndarray:
+            if value.ndim == 3:
+                value = value[:, :, None, :]
+            return _of_strides(value, axes)
+
+        inputs = [self.image(node.input[0]) if len(self.shapes[node.input[0]]) == 3
+                  else self.restore(node.input[0])]
+        if node.input[1] in self.constants:
+            inputs.append(self.constant(turn(weights)))
+        else:
+            inputs.append(self.tiled(self.dequantized[node.input[1]], turn, copies))
+        if len(node.input) > 2 and node.input[2]:
+            bias = node.input[2]
+            if bias in self.constants:
+                inputs.append(self.constant(np.tile(self.constants[bias], copies)))
+            elif bias in self.dequantized:
+                inputs.append(self.tiled(self.dequantized[bias], lambda v: np.tile(v, copies), copies))
+            else:
+                return False
+        rows, columns = axes
+        name = self.emit("Conv", inputs, kernel_shape=[rows.taps, columns.taps], strides=[1, 1],
+                         pads=[rows.pad_begin, columns.pad_begin, rows.pad_end, columns.pad_end])
+        output = node.output[0]
+        user = self.only_consumer(output)
+        while user is not None and user.op_type in _BEFORE_PLACES and self.is_scalar(user.input[1:]):
+            name = self.emit(user.op_type, [name, *user.input[1:]], **self.attributes(user))
+            self.done.add(id(user))
+            output = user.output[0]
+            if user.op_type == "QuantizeLinear":
+                break
+            user = self.only_consumer(output)
+        is_image = len(self.shapes[node.input[0]]) == 4
+        shape = (in_shape[0], channels, rows.count, columns.count)
+        whole = (rows.count * rows.stride, columns.count * columns.stride)
+        is_whole = whole == tuple(out_shape[2:])
+        placed = self.place(name, shape, (rows.stride, columns.stride), True,
+                            output if is_image and is_whole else None)
+        if not is_whole:
+            bounds = [self.constant(np.array(v, np.int64)) for v in ((0, 0), out_shape[2:], (2, 3))]
+            placed = self.emit("Slice", [placed, *bounds], output if is_image else None)
+        if not is_image:
+            self.images[output] = placed
+        return True
+
+    def tiled(self, node: Any, change: Any, copies: int) -> str:
+        """The DequantizeLinear of changed bytes, with a scale for each copy."""
+        inputs = [self.constant(change(self.constants[node.input[0]]))]
+        for name in node.input[1:]:
+            value = self.constants[name]
+            inputs.append(self.constant(np.tile(value, copies)) if value.size > 1 else name)
+        return self.emit("DequantizeLinear", inputs, axis=0)
+
+
+class _Phases:
+    """One dimension of a transposed convolution: of which taps the results of a
+    stride are sums."""
+
+    def __init__(self, kernel: int, stride: int, pad: int, size: int, out_size: int) -> None:
+        self.kernel, self.stride, self.pad = kernel, stride, pad
+        # The input's offset from the place of a stride, for each phase and tap.
+        offsets = [(phase + pad - tap) // stride for phase in range(stride) for tap in range(kernel)
+                   if (phase + pad - tap) % stride == 0]
+        self.least = min(offsets)
+        self.taps = max(offsets) - self.least + 1
+        self.count = -(-out_size // stride)
+        self.pad_begin = -self.least
+        self.pad_end = self.count - size - self.pad_begin + self.taps - 1
+
+    def tap_of(self, phase: int, position: int) -> int | None:
+        tap = phase + self.pad - self.stride * (self.least + position)
+        return tap if 0 <= tap < self.kernel else None
+
+
+def _of_strides(weights: np.ndarray, axes: list[_Phases]) -> np.ndarray:
+    """Weights [in][out][h][w] as [phases * out][in][taps][taps]."""
+    rows, columns = axes
+    ins, outs = weights.shape[:2]
+    result = np.zeros((rows.stride, columns.stride, outs, ins, rows.taps, columns.taps), weights.dtype)
+    for up in range(rows.stride):
+        for across in range(columns.stride):
+            for y in range(rows.taps):
+                for x in range(columns.taps):
+                    tap = rows.tap_of(up, y), columns.tap_of(across, x)
+                    if None not in tap:
+                        result[up, across, :, :, y, x] = weights[:, :, tap[0], tap[1]].T
+    return result.reshape(-1, ins, rows.taps, columns.taps)

@@ -1,0 +1,160 @@
+"""Networks in fewer kinds of operations: one dimension, transposed convolutions, stretched images."""
+
+import numpy as np
+import pytest
+
+import takt
+from test_native import Net, QuantizedNet, expected
+
+
+def kinds(model):
+    return {node.op_type for node in model.graph.node}
+
+
+def check_reduced(tmp_path, net, shape, result, without=()):
+    """The reduced network computes the same."""
+    onnx = pytest.importorskip("onnx")
+    from takt import canonical
+
+    path, reduced_path = tmp_path / "net.onnx", tmp_path / "reduced.onnx"
+    net.save(path, shape, result)
+    reduced = canonical.reduce(onnx.load(path))
+    onnx.checker.check_model(reduced, full_check=True)
+    onnx.save(reduced, reduced_path)
+    assert not kinds(reduced) & set(without)
+    x = np.random.default_rng(4).standard_normal(shape).astype(np.float32)
+    want, got = expected(path, x), expected(reduced_path, x)
+    assert got.shape == want.shape and np.unique(want).size > 10
+    assert np.abs(got - want).max() <= 1e-5 * np.ptp(want)
+    return reduced
+
+
+def check_compiled(tmp_path, net, shape, result):
+    path = tmp_path / "net.onnx"
+    net.save(path, shape, result)
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    assert artifact.recipe.name == "native", artifact.report
+    x = np.random.default_rng(4).standard_normal(shape).astype(np.float32)
+    want = expected(path, x)
+    for device in ("local-sync", "local-task"):
+        got = np.asarray(artifact.load(device=device).function()(x))
+        assert got.shape == want.shape
+        assert np.abs(got - want).max() <= 1e-5 * np.ptp(want)
+    return artifact
+
+
+TRANSPOSED = [
+    # kernel, attributes
+    ((2, 2), {"strides": [2, 2]}),
+    ((4, 4), {"strides": [2, 2], "pads": [1, 1, 1, 1]}),
+    ((3, 3), {"strides": [2, 2], "pads": [1, 1, 1, 1], "output_padding": [1, 1]}),
+    ((3, 5), {"strides": [1, 3], "pads": [0, 1, 1, 2]}),
+    ((3, 3), {}),
+    ((5,), {"strides": [2], "pads": [2, 1]}),
+    ((2,), {"strides": [2]}),
+]
+
+
+@pytest.mark.parametrize("kernel, attributes", TRANSPOSED)
+@pytest.mark.parametrize("end", ["", "Relu"])
+def test_transposed_convolutions(tmp_path, kernel, attributes, end):
+    net = Net()
+    x = net.node("ConvTranspose", "x", net.weights(6, 5, *kernel), net.weights(5), **attributes)
+    if end:
+        x = net.node(end, x)
+    check_reduced(tmp_path, net, [1, 6, 7, 9][: 2 + len(kernel)], net.node("Neg", x), {"ConvTranspose"})
+
+
+@pytest.mark.parametrize("attributes", [
+    {"strides": [3, 3]},  # More zeros than products.
+    {"group": 2, "strides": [2, 2]},
+    {"dilations": [2, 2]},
+    {"strides": [2, 2], "auto_pad": "SAME_UPPER"},
+])
+def test_other_transposed_convolutions_stay(tmp_path, attributes):
+    net = Net()
+    kernel = 1 if attributes == {"strides": [3, 3]} else 3
+    x = net.node("ConvTranspose", "x", net.weights(6, 3, kernel, kernel), **attributes)
+    reduced = check_reduced(tmp_path, net, [1, 6, 7, 9], x)
+    assert "ConvTranspose" in kinds(reduced)
+
+
+@pytest.mark.parametrize("mode", ["DCR", "CRD"])
+def test_depth_to_space(tmp_path, mode):
+    net = Net()
+    x = net.node("DepthToSpace", net.conv("x", 3, 24), blocksize=2, mode=mode)
+    check_reduced(tmp_path, net, [1, 3, 6, 5], x, {"DepthToSpace"})
+
+
+def sequence(net):
+    """Everything of one dimension between two operations that stay."""
+    x = net.node("Neg", "x")
+    x = net.node("Conv", x, net.weights(12, 8, 3), net.weights(12), dilations=[2], pads=[4, 0])
+    parts = [net.constant(np.abs(net.random.standard_normal(12)).astype(np.float32) + 0.5) for _ in range(4)]
+    x = net.node("Relu", net.node("BatchNormalization", x, *parts))
+    y = net.node("Conv", x, net.weights(12, 4, 3), group=3, auto_pad="SAME_UPPER")
+    x = net.node("Add", x, net.node("Mul", y, net.constant(np.float32(0.5))))
+    x = net.node("Mul", x, net.weights(1, 12, 1))
+    x = net.node("MaxPool", x, kernel_shape=[3], strides=[2], pads=[1, 1])
+    y = net.node("AveragePool", x, kernel_shape=[3], strides=[1], pads=[1, 1])
+    x = net.node("Concat", net.node("Concat", x, y, axis=1), net.node("Concat", y, x, axis=-2), axis=2)
+    x = net.node("ConvTranspose", x, net.weights(24, 6, 4), strides=[2], pads=[1, 1])
+    return net.node("Softmax", x, axis=-1)
+
+
+def test_tensors_of_one_dimension_are_images(tmp_path):
+    net = Net()
+    reduced = check_reduced(tmp_path, net, [1, 8, 20], sequence(net), {"ConvTranspose"})
+    assert sum(node.op_type == "Reshape" for node in reduced.graph.node) == 4  # Two of them place pixels.
+
+
+def test_sequences_compile(needs_compiler, tmp_path):
+    pytest.importorskip("onnx")
+    net = Net()
+    module = check_compiled(tmp_path, net, [1, 8, 20], sequence(net)).path.read_bytes()
+    assert b"takt_conv2d_f32" in module and b"takt_max_pool2d_f32" in module
+
+
+def test_a_pooled_sequence(needs_compiler, tmp_path):
+    pytest.importorskip("onnx")
+    net = Net()
+    x = net.node("Relu", net.node("Conv", "x", net.weights(24, 8, 5), strides=[2]))
+    x = net.node("Flatten", net.node("GlobalAveragePool", x))
+    check_compiled(tmp_path, net, [1, 8, 64], net.node("MatMul", x, net.weights(24, 30)))
+
+
+def test_sequences_of_bytes(needs_compiler, tmp_path):
+    pytest.importorskip("onnx")
+    net = QuantizedNet()
+    x = net.quantize("x", 0.05, 3)
+    weights = net.random.integers(-127, 128, (24, 8, 3)).astype(np.int8)
+    scales = net.constant((net.random.random(24) * 0.01 + 0.001).astype(np.float32))
+    w = net.node("DequantizeLinear", net.constant(weights), scales, net.constant(np.zeros(24, np.int8)), axis=0)
+    x = net.quantize(net.node("Relu", net.node("Conv", x, w, pads=[1, 1])), 0.1, -128)
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 8, 40], x)
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    assert b"takt_conv2d_i8" in artifact.path.read_bytes()
+    data = np.random.default_rng(4).standard_normal((1, 8, 40)).astype(np.float32)
+    got = np.asarray(artifact.load(device="local-sync").function()(data))
+    assert np.abs(got - expected(path, data)).max() <= 0.1 * 1.01  # A step.
+
+
+@pytest.mark.parametrize("kernel, attributes", [TRANSPOSED[0], TRANSPOSED[2], TRANSPOSED[5]])
+def test_transposed_convolutions_compile(needs_compiler, tmp_path, kernel, attributes):
+    pytest.importorskip("onnx")
+    net = Net()
+    x = net.node("ConvTranspose", "x", net.weights(6, 20, *kernel), net.weights(20), **attributes)
+    x = net.node("Conv", net.node("LeakyRelu", x), net.weights(18, 20, *kernel))
+    module = check_compiled(tmp_path, net, [1, 6, 7, 9][: 2 + len(kernel)], x).path.read_bytes()
+    assert b"takt_conv2d_f32" in module
+
+
+@pytest.mark.parametrize("factors", [(2, 2), (8, 4), (3, 5), (1, 2)])
+@pytest.mark.parametrize("is_last", [True, False])
+def test_stretched_images(needs_compiler, tmp_path, factors, is_last):
+    pytest.importorskip("onnx")
+    net = Net()
+    x = net.node("Resize", net.conv("x", 3, 20), "", net.constant(np.array([1, 1, *factors], np.float32)),
+                 mode="linear", coordinate_transformation_mode="half_pixel")
+    check_compiled(tmp_path, net, [1, 3, 7, 9], x if is_last else net.conv(x, 20, 5))
