@@ -5,7 +5,8 @@
 #                         [--stress=SECONDS] [--targets=TARGET[,TARGET...]]
 #                         [--build=DIRECTORY] [--no-install] [CTEST_ARGUMENT...]
 #        --cpus=: processors that qemu-user emulates, one run of the tests for
-#        each (default: max). Commas within a name switch features:
+#        each (default: all features that gcc compiles for: max, or rv64 without
+#        V). Commas within a name switch features:
 #        --cpus=cortex-a53:max,sve=off
 #        --cpus: the kernels' tests alone, on each processor of cross_cpus.sh
 #        --stress: the tests of threads alone (cross_stress.sh), again and
@@ -31,7 +32,7 @@ usage() {
   sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set/d'
 }
 architecture=
-cpus=max
+cpus=
 is_for_each_cpu=
 stress_seconds=
 targets=()
@@ -53,6 +54,9 @@ for argument in "$@"; do
 done
 [[ -n $architecture ]] || { usage >&2; exit 2; }
 : "${build:=build/$architecture}"
+if [[ -z $cpus ]]; then  # qemu's "max" is no processor of riscv64.
+  [[ $architecture == riscv64 ]] && cpus=rv64 || cpus=max
+fi
 triple=$architecture-linux-gnu
 sysroot=$(realpath -m "${TAKT_SYSROOT:-build/sysroot/$architecture}")
 export TAKT_SYSROOT=$sysroot

@@ -58,3 +58,48 @@ class RecurrentRewriter:
             ends = (np.array([v], np.int64) for v in (steps - 1, steps, 0))
             self.emit("Slice", [states, *(self.constant(v) for v in ends)], node.output[1])
         return True
+
+    def on_lstm(self, node: Any) -> bool:
+        """The same: the call's last row is the cell's state after all steps."""
+        inputs = [*node.input, *[""] * (8 - len(node.input))]
+        source, w_name, r_name, b_name, lengths, state, cell, peepholes = inputs
+        w, r = self.constants.get(w_name), self.constants.get(r_name)
+        shape = self.shape(source)
+        attributes = self.attributes(node)
+        usual = [b"Sigmoid", b"Tanh", b"Tanh"]
+        if (w is None or r is None or shape is None or len(shape) != 3 or lengths or peepholes
+                or not self.is_float(source) or w.dtype != np.float32 or w.shape[0] != 1
+                or attributes.get("direction", b"forward") != b"forward"
+                or attributes.get("input_forget", 0) or attributes.get("layout", 0)
+                or "clip" in attributes or attributes.get("activations", usual) != usual):
+            return False
+        steps, batch, _ = shape
+        hidden = r.shape[2]
+        if hidden % _BLOCK or hidden > _HIDDEN_MAX or not self.is_product(source, shape, w[0].T):
+            return False
+        bias = self.constants.get(b_name, np.zeros((1, 8 * hidden), np.float32) if not b_name else None)
+        if bias is None or any(name and self.shape(name) != (1, batch, hidden) for name in (state, cell)):
+            return False
+        name = self.fresh("gates")
+        self.product(self.to_first(source), shape, w[0].T, bias[0, :4 * hidden] + bias[0, 4 * hidden:], name)
+        packed = r[0].reshape(4 * hidden // _BLOCK, _BLOCK, hidden).transpose(0, 2, 1)
+        before = [self.to_first(name) if name else self.constant(np.zeros((1, batch, hidden), np.float32))
+                  for name in (state, cell)]
+        call = tiled_calls.TiledCall(
+            "takt_lstm_f32", ("f32",) * 5, (steps, batch, hidden), (), 1, 1, 1,
+            steps * batch * 4 * hidden * hidden)
+        states = self.kernel(call, [name, self.constant(packed), *before],
+                             self.fresh("states"), (steps + 1, batch, hidden))
+
+        def rows(begin: int, end: int, output: str) -> str:
+            bounds = (np.array([v], np.int64) for v in (begin, end, 0))
+            return self.emit("Slice", [states, *(self.constant(v) for v in bounds)], output,
+                             (end - begin, batch, hidden))
+
+        if node.output[0]:
+            self.emit("Reshape", [rows(0, steps, self.fresh("states")),
+                                  self.constant(np.array([steps, 1, batch, hidden]))], node.output[0])
+        for i, row in ((1, steps - 1), (2, steps)):
+            if len(node.output) > i and node.output[i]:
+                rows(row, row + 1, node.output[i])
+        return True

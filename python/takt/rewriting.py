@@ -93,7 +93,7 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
     multiply_adds = floats = gates = 0
     for node in calls:
         kernel = kernels[node.attribute[0].i]
-        if kernel.function == "takt_gru_f32":
+        if kernel.function in ("takt_gru_f32", "takt_lstm_f32"):
             return True  # The compiler's is a call of each gate in each step.
         if isinstance(kernel, tiled_calls.TiledCall):
             multiply_adds += kernel.multiply_adds

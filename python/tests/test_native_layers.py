@@ -148,6 +148,36 @@ def test_a_gru_is_one_call(needs_compiler, tmp_path, has_state, output):
     check(tmp_path, net, [steps, batch, inputs], result, b"takt_gru_f32", 1e-5)
 
 
+@pytest.mark.parametrize("output", [0, 1, 2])
+@pytest.mark.parametrize("has_state", [False, True])
+def test_an_lstm_is_one_call(needs_compiler, tmp_path, has_state, output):
+    onnx = pytest.importorskip("onnx")
+    net = Net()
+    steps, batch, inputs, hidden = 5, 2, 12, 32
+    weights = [net.weights(1, 4 * hidden, inputs), net.weights(1, 4 * hidden, hidden),
+               net.weights(1, 8 * hidden)]
+    if has_state:
+        weights += ["", net.weights(1, batch, hidden), net.weights(1, batch, hidden)]
+    net.nodes.append(onnx.helper.make_node(
+        "LSTM", ["x", *weights], ["all", "next", "cell"], hidden_size=hidden))
+    result = net.node("Tanh", ["all", "next", "cell"][output])
+    check(tmp_path, net, [steps, batch, inputs], result, b"takt_lstm_f32", 1e-5)
+
+
+@pytest.mark.parametrize("change", [{"direction": "reverse"}, {"input_forget": 1}, {"clip": 3.0}])
+def test_other_lstms_stay_with_the_compiler(tmp_path, change):
+    onnx = pytest.importorskip("onnx")
+    from takt import rewriting
+
+    net = Net()
+    net.nodes.append(onnx.helper.make_node(
+        "LSTM", ["x", net.weights(1, 64, 4), net.weights(1, 64, 16)], ["all"], hidden_size=16, **change))
+    path = tmp_path / "net.onnx"
+    net.save(path, [3, 1, 4], net.node("Tanh", "all"))
+    _, kernels = rewriting.rewrite(onnx.load(path))
+    assert not kernels
+
+
 def test_other_grus_stay_with_the_compiler(tmp_path):
     onnx = pytest.importorskip("onnx")
     from takt import rewriting

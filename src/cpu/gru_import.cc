@@ -22,8 +22,8 @@ static_assert(offsetof(GruParameters, steps) == 120);
 int GruImport(void* parameters, void* context, void*) {
   constexpr int kInvalid = 1;
   const auto& p = *static_cast<const GruParameters*>(parameters);
-  const kernels::GruShape shape = {p.steps, p.batch, p.hidden};
-  if (kernels::CheckGruShape(shape) != nullptr) return kInvalid;
+  const kernels::RecurrentShape shape = {p.steps, p.batch, p.hidden};
+  if (kernels::CheckRecurrentShape(shape) != nullptr) return kInvalid;
   const int64_t states = shape.steps * shape.batch * shape.hidden;
   if (p.input.size < 3 * states ||
       p.weights.size < 3 * shape.hidden * shape.hidden ||

@@ -7,6 +7,7 @@
 #include "cpu/attention_imports.h"
 #include "cpu/buffer_parameter.h"
 #include "cpu/gru_import.h"
+#include "cpu/lstm_import.h"
 #include "cpu/rows_imports.h"
 #include "kernels/conv2d.h"
 #include "kernels/conv2d_i8.h"
@@ -299,6 +300,7 @@ constexpr Entry kEntries[] = {
     {"takt_mean_pool2d_f32", &MeanPool2d},
     {"takt_attention_f32", &AttentionF32Import},
     {"takt_gru_f32", &GruImport},
+    {"takt_lstm_f32", &LstmImport},
 };
 constexpr Entry kI8Entries[] = {
     {"takt_conv2d_i8", &Conv2dI8},

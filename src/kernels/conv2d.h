@@ -37,6 +37,7 @@
 #include "kernels/attention.h"
 #include "kernels/gru.h"
 #include "kernels/instruction_sets.h"
+#include "kernels/lstm.h"
 
 namespace takt::kernels {
 
@@ -137,6 +138,7 @@ struct ConvKernels {
   PoolKernel mean_pool;
   AttentionKernel attention;
   GruKernel gru;
+  LstmKernel lstm;
 };
 extern const ConvKernels kConvPortable;
 

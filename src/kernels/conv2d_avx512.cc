@@ -41,7 +41,8 @@ const ConvKernels kConvAvx512 = {&Conv2d,
                                  &Pool<PoolKind::kMax>,
                                  &Pool<PoolKind::kMean>,
                                  &Attention<false>,
-                                 &Gru};
+                                 &Gru,
+                                 &Lstm};
 
 }  // namespace takt::kernels
 

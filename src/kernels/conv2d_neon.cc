@@ -44,7 +44,8 @@ const ConvKernels kConvNeon = {&Conv2d,
                                &Pool<PoolKind::kMax>,
                                &Pool<PoolKind::kMean>,
                                &Attention<false>,
-                               &Gru};
+                               &Gru,
+                               &Lstm};
 
 }  // namespace takt::kernels
 

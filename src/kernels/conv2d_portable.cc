@@ -67,7 +67,8 @@ const ConvKernels kConvPortable = {&Conv2d,
                                    &Pool<PoolKind::kMax>,
                                    &Pool<PoolKind::kMean>,
                                    &Attention<false>,
-                                   &Gru};
+                                   &Gru,
+                                   &Lstm};
 
 const ConvBf16Kernels kConvBf16Portable = {&Conv2dBf16, &Attention<true>};
 

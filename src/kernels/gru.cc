@@ -4,7 +4,7 @@
 
 namespace takt::kernels {
 
-const char* CheckGruShape(const GruShape& s) {
+const char* CheckRecurrentShape(const RecurrentShape& s) {
   constexpr int64_t kSizeMax = 1 << 16;
   constexpr int64_t kHiddenMax = 1 << 13;
   if (s.steps < 1 || s.steps > kSizeMax || s.batch < 1 || s.batch > kSizeMax) {

@@ -16,13 +16,13 @@
 
 namespace takt::kernels {
 
-struct GruShape {
+struct RecurrentShape {
   int64_t steps, batch, hidden;  // `hidden` is a multiple of kConvBlock.
 };
 
 // NULL, or what is wrong: sizes that a tensor cannot have, so that no product
 // of them overflows.
-const char* CheckGruShape(const GruShape& shape);
+const char* CheckRecurrentShape(const RecurrentShape& shape);
 
 struct GruOperands {
   const float* input;    // [steps][batch][3 gates: z, r, n][hidden]
@@ -32,8 +32,9 @@ struct GruOperands {
   float* output;         // [steps][batch][hidden]
 };
 
-// The shape has passed CheckGruShape(); the output is none of the inputs.
-using GruKernel = void (*)(const GruShape& shape, const GruOperands& operands);
+// The shape has passed CheckRecurrentShape(); the output is none of the inputs.
+using GruKernel = void (*)(const RecurrentShape& shape,
+                           const GruOperands& operands);
 
 }  // namespace takt::kernels
 

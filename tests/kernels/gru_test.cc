@@ -13,10 +13,10 @@ namespace takt::kernels {
 namespace {
 
 struct Problem {
-  GruShape s;
+  RecurrentShape s;
   std::vector<float> input, weights, packed, bias, state;
 
-  Problem(const GruShape& shape, TestRandom& random) : s(shape) {
+  Problem(const RecurrentShape& shape, TestRandom& random) : s(shape) {
     const auto fill = [&](int64_t count) {
       std::vector<float> numbers(static_cast<size_t>(count));
       for (float& x : numbers) {
@@ -78,8 +78,9 @@ struct Problem {
 
 TEST(GruTest, EveryKernelComputesTheDefinition) {
   TestRandom random(3);
-  for (const GruShape& s : {GruShape{1, 1, 16}, GruShape{3, 2, 48},
-                            GruShape{4, 1, 80}, GruShape{2, 3, 128}}) {
+  for (const RecurrentShape& s :
+       {RecurrentShape{1, 1, 16}, RecurrentShape{3, 2, 48},
+        RecurrentShape{4, 1, 80}, RecurrentShape{2, 3, 128}}) {
     const Problem p(s, random);
     const std::vector<double> expected = p.Expected();
     for (const KernelTable& kernels : RunnableKernels()) {
@@ -94,11 +95,11 @@ TEST(GruTest, EveryKernelComputesTheDefinition) {
 }
 
 TEST(GruTest, ChecksSizes) {
-  EXPECT_EQ(CheckGruShape({65536, 65536, 8192}), nullptr);
-  EXPECT_NE(CheckGruShape({0, 1, 16}), nullptr);
-  EXPECT_NE(CheckGruShape({1, 65537, 16}), nullptr);
-  EXPECT_NE(CheckGruShape({1, 1, 24}), nullptr);
-  EXPECT_NE(CheckGruShape({1, 1, 8208}), nullptr);
+  EXPECT_EQ(CheckRecurrentShape({65536, 65536, 8192}), nullptr);
+  EXPECT_NE(CheckRecurrentShape({0, 1, 16}), nullptr);
+  EXPECT_NE(CheckRecurrentShape({1, 65537, 16}), nullptr);
+  EXPECT_NE(CheckRecurrentShape({1, 1, 24}), nullptr);
+  EXPECT_NE(CheckRecurrentShape({1, 1, 8208}), nullptr);
 }
 
 }  // namespace

@@ -1,0 +1,13 @@
+// An LSTM as compiled kernels import it; see kernel_imports.h. The context is a
+// kernels::ConvKernels. A result other than 0 says that the parameters are
+// invalid.
+#ifndef TAKT_CPU_LSTM_IMPORT_H_
+#define TAKT_CPU_LSTM_IMPORT_H_
+
+namespace takt::cpu {
+
+int LstmImport(void* parameters, void* context, void* reserved);
+
+}  // namespace takt::cpu
+
+#endif  // TAKT_CPU_LSTM_IMPORT_H_
