@@ -87,10 +87,9 @@ def rewrite(model: Any, precision: str = "") -> tuple[Any, list[AnyKernel]]:
 
 def pays(network: Any, kernels: list[AnyKernel]) -> bool:
     """Whether the calls of a network that rewrite() gave are quicker than what
-    the compiler makes of it: not those of tiny networks, and not where most
-    are of floats and gated by a sigmoid: the compiler's code is quicker there."""
+    the compiler makes of it: not those of tiny networks."""
     calls = [node for node in network.graph.node if node.op_type == "TaktKernel"]
-    multiply_adds = floats = gates = 0
+    multiply_adds = 0
     for node in calls:
         kernel = kernels[node.attribute[0].i]
         if kernel.function in ("takt_gru_f32", "takt_lstm_f32"):
@@ -100,11 +99,8 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
             continue
         n, _, _, c, oh, ow, oc, kh, kw, *_, groups = kernel.shape
         if "pool" not in kernel.function:
-            floats += kernel.function.endswith("f32")
-            gates += getattr(kernel, "activation", "none") in ("silu", "sigmoid", "hard_swish")
             multiply_adds += n * oh * ow * oc * kh * kw * (c // groups)
-    gates += sum(node.op_type in ("Sigmoid", "HardSigmoid", "HardSwish") for node in network.graph.node)
-    return multiply_adds >= _MACS_MIN and (floats == 0 or 2 * gates <= floats)
+    return multiply_adds >= _MACS_MIN
 
 
 class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,

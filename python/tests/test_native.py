@@ -334,21 +334,13 @@ def test_a_network_without_products_is_compiled_as_before(needs_compiler, tmp_pa
     assert "nothing for Takt's kernels" in after.report["failed"]["native"]
 
 
-def build_default(tmp_path, outs, activation):
+@pytest.mark.parametrize("outs, is_native", [(16, True), (1, False)])
+def test_the_default_is_native_where_it_pays(needs_compiler, tmp_path, outs, is_native):
+    pytest.importorskip("onnx")
     net = Net()
     path = tmp_path / "net.onnx"
-    x = net.conv("x", 3, outs)
-    # Behind a clamp: not part of the call.
-    gated = net.node("Sigmoid", net.node("Relu", x)) if activation else x
-    net.save(path, [1, 3, 64, 64], gated)
-    return takt.compile(path, cache=tmp_path)
-
-
-@pytest.mark.parametrize("outs, activation, is_native",
-                         [(16, False, True), (1, False, False), (16, True, False)])
-def test_the_default_is_native_where_it_pays(needs_compiler, tmp_path, outs, activation, is_native):
-    pytest.importorskip("onnx")
-    artifact = build_default(tmp_path, outs, activation)
+    net.save(path, [1, 3, 64, 64], net.node("Sigmoid", net.conv("x", 3, outs)))
+    artifact = takt.compile(path, cache=tmp_path)
     assert (artifact.recipe.name == "native") == is_native
     assert "failed" not in artifact.report
 
