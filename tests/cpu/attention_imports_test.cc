@@ -10,16 +10,13 @@
 
 #include "cpu/kernel_imports.h"
 #include "gtest/gtest.h"
+#include "tests/cpu/import_buffer.h"
 
 namespace takt::cpu {
 namespace {
 
 // As a module's code lays them out.
-struct Buffer {
-  const void* base;
-  int64_t offset;
-  int64_t size;
-};
+using Buffer = ImportBuffer;
 struct Geometry {
   int32_t batch, heads, queries, keys, key_size, value_size;
   int32_t query[4], key[4], value[4], output[4];

@@ -8,15 +8,12 @@
 
 #include "cpu/kernel_imports.h"
 #include "gtest/gtest.h"
+#include "tests/cpu/import_buffer.h"
 
 namespace takt::cpu {
 namespace {
 
-struct Buffer {
-  const void* base;
-  int64_t offset;
-  int64_t size;
-};
+using Buffer = ImportBuffer;
 struct Parameters {
   Buffer input, weights, bias, state, output;
   int32_t steps, batch, hidden;

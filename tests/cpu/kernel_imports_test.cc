@@ -9,16 +9,13 @@
 
 #include "base/thread.h"
 #include "gtest/gtest.h"
+#include "tests/cpu/import_buffer.h"
 
 namespace takt::cpu {
 namespace {
 
 // As a module's code lays them out.
-struct Buffer {
-  const void* base;
-  int64_t offset;
-  int64_t size;
-};
+using Buffer = ImportBuffer;
 struct Parameters {
   Buffer input, weights, bias, scale, residual, output;
   int32_t batch, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w;

@@ -9,15 +9,12 @@
 
 #include "cpu/kernel_imports.h"
 #include "gtest/gtest.h"
+#include "tests/cpu/import_buffer.h"
 
 namespace takt::cpu {
 namespace {
 
-struct Buffer {
-  const void* base;
-  int64_t offset;
-  int64_t size;
-};
+using Buffer = ImportBuffer;
 struct Add {
   Buffer left, right, output;
   int32_t count, left_zero, right_zero, output_zero;
