@@ -42,7 +42,7 @@ JOB_SECONDS = {"gru_estimator": 60e-6, "policy_act": 0.005}  # Of the side "floo
 
 
 def release(name, start, seconds, fifo, call):
-    """Calls in each period. The times of the responses, and the quantiles."""
+    """Calls once in each period, and returns the missed jobs and the quantiles of their responses."""
     period, _, priority = PERIODIC[name]
     if fifo:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))

@@ -18,7 +18,7 @@ struct KernelImportState {
   KernelImportState();
 
   const kernels::ConvKernels* winograd = nullptr;
-  KernelScratch scratch;  // Of Winograd's method.
+  KernelScratch scratch;  // Winograd's method uses it.
 };
 
 // The result of an import that found no memory.

@@ -25,7 +25,7 @@ class KernelScratch {
   void Return(void* block);
 
  private:
-  // More than so many threads at once allocate each time.
+  // Blocks that come back while so many are idle are freed.
   static constexpr size_t kIdleMax = 16;
 
   const size_t block_bytes_;
