@@ -207,7 +207,8 @@ fi
 export QEMU_LD_PREFIX=/usr/$triple
 export QEMU_SET_ENV=LD_LIBRARY_PATH=$sysroot/usr/lib/$triple
 # Calls that api_hot_path_test counts; to wake a thread takes long under qemu.
-export TAKT_HOT_PATH_COUNT=500
+# So does loading the library, which api_unload_test repeats.
+export TAKT_HOT_PATH_COUNT=500 TAKT_UNLOAD_ROUNDS=3
 if [[ -n $stress_seconds ]]; then
   run_stress
   exit
@@ -217,7 +218,7 @@ IFS=: read -r -a cpu_list <<<"$cpus"
 for cpu in "${cpu_list[@]}"; do
   log=$build/test-$cpu.log
   QEMU_CPU=$cpu ctest --test-dir "$build" --timeout 3600 --verbose \
-    "${arguments[@]}" >"$log" 2>&1 || true
+    -j "$(nproc)" "${arguments[@]}" >"$log" 2>&1 || true
   counts=$(scripts/count_tests.sh "$log")
   read -r passed failed skipped <<<"$counts"
   ((passed > 0 && failed == 0)) || {
