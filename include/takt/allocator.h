@@ -16,8 +16,10 @@ extern "C" {
 // Thread-safety: Takt may call both functions on any thread, and on several
 // threads at the same time.
 typedef struct takt_allocator_t {
-  void* user_data;  // Passed to both functions. Must live as long as the
-                    // instance and all of its buffers.
+  // Passed to both functions. Must live as long as the instance and all of its
+  // buffers. A call that is ending may hold both for a moment after the
+  // application has released them.
+  void* user_data;
   // Returns at least `byte_length` bytes (never 0) that start at a multiple of
   // `alignment`, a power of two. NULL fails the request with
   // RESOURCE_EXHAUSTED.
