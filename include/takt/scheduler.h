@@ -165,7 +165,8 @@ typedef struct takt_class_statistics_t {
   takt_quantiles_t release_error;
 } takt_class_statistics_t;
 
-// Reads the statistics of one criticality.
+// Reads the statistics of one criticality. A job is counted shortly after its
+// results are there, so a caller that has just waited for it may be earlier.
 //
 // Errors: INVALID_ARGUMENT  struct_size is not set; there is no such
 //                           criticality.

@@ -60,9 +60,10 @@ static void every_policy_computes_the_same(void) {
         call_mul(&f, &options);
       }
       if (i > 0) {
-        const takt_class_statistics_t soft =
-            class_of(&f, TAKT_CRITICALITY_SOFT);
-        EXPECT(soft.met_count >= 5 && soft.missed_count == 0);
+        takt_class_statistics_t soft = class_of(&f, TAKT_CRITICALITY_SOFT);
+        REPEAT_UNTIL(soft.met_count >= 5,
+                     soft = class_of(&f, TAKT_CRITICALITY_SOFT));
+        EXPECT(soft.missed_count == 0);
         EXPECT(soft.response.count == soft.met_count);
       }
       fixture_destroy(&f);
@@ -200,9 +201,10 @@ static void admission_answers_with_numbers(void) {
   EXPECT(next.bound_steps == 1);
   /* Promised jobs run like others. */
   run_job(&f, stream);
-  const takt_class_statistics_t hard = class_of(&f, TAKT_CRITICALITY_HARD);
+  takt_class_statistics_t hard = class_of(&f, TAKT_CRITICALITY_HARD);
+  /* The job shop counts a job after its results are there. */
+  REPEAT_UNTIL(hard.met_count == 6, hard = class_of(&f, TAKT_CRITICALITY_HARD));
   EXPECT(hard.released_count == 6);
-  EXPECT(hard.met_count == 6);
   EXPECT(hard.release_error.count == 6);
   admission.struct_size = 0;
   EXPECT_ERROR(takt_stream_admit(stream, true, &admission),
@@ -237,9 +239,9 @@ static void misses_are_told_and_counted(void) {
   /* Nobody does it in a nanosecond. */
   takt_stream_t* stream = stream_of(&f, 1, TAKT_STREAM_LATE_RUN_ON);
   for (int i = 0; i < 3; ++i) run_job(&f, stream);
-  const takt_class_statistics_t hard = class_of(&f, TAKT_CRITICALITY_HARD);
-  EXPECT(hard.missed_count == 3);
-  EXPECT(atomic_load(&miss_count) == 3);
+  takt_class_statistics_t hard = class_of(&f, TAKT_CRITICALITY_HARD);
+  REPEAT_UNTIL(hard.missed_count == 3 && atomic_load(&miss_count) == 3,
+               hard = class_of(&f, TAKT_CRITICALITY_HARD));
   takt_class_statistics_t none = {.struct_size = sizeof(none)};
   EXPECT_ERROR(
       takt_scheduler_query_class(f.instance, (takt_criticality_t)9, &none),
