@@ -120,7 +120,7 @@ class _Reducer:
 
     def constant(self, array: Any) -> str:
         name = self.fresh()
-        self.new.append(self.onnx.numpy_helper.from_array(np.ascontiguousarray(array), name))
+        self.new.append(self.onnx.numpy_helper.from_array(np.asarray(array, order="C"), name))
         return name
 
     def emit(self, op: str, inputs: list[str], output: str | None = None, **attributes: Any) -> str:

@@ -178,7 +178,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
             return node
         self.constants[node.output[0]] = value
         self.shapes[node.output[0]] = value.shape
-        self.new_constants[node.output[0]] = np.ascontiguousarray(value)
+        self.new_constants[node.output[0]] = np.asarray(value, order="C")
         return None
 
     def is_used(self, name: str) -> bool:
@@ -218,7 +218,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
 
     def constant(self, array: np.ndarray, kind: str = "constant") -> str:
         name = self.fresh(kind)
-        self.new_constants[name] = np.ascontiguousarray(array)
+        self.new_constants[name] = np.asarray(array, order="C")
         return name
 
     def emit(self, op: str, inputs: list[str], output: str, shape: tuple[int, ...] | None = None,

@@ -345,6 +345,35 @@ def test_the_default_is_native_where_it_pays(needs_compiler, tmp_path, outs, is_
     assert "failed" not in artifact.report
 
 
+def test_constant_nodes_keep_their_rank(needs_compiler, tmp_path):
+    """PyTorch writes numbers as nodes, and shapes that it has inferred."""
+    onnx = pytest.importorskip("onnx")
+    net = Net()
+    path = tmp_path / "net.onnx"
+    half = net.node("Constant", value=onnx.numpy_helper.from_array(np.float32(0.5)))
+    x = net.node("Mul", net.conv("x", 3, 16), half)
+    net.save(path, [1, 3, 32, 32], net.node("Softmax", x, axis=1))
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    assert artifact.recipe.name == "native", artifact.report
+
+
+def test_a_network_that_cannot_be_rewritten_is_compiled_as_before(
+        needs_compiler, tmp_path, monkeypatch):
+    pytest.importorskip("onnx")
+    from takt import rewriting
+
+    def refuse(*_):
+        raise TypeError("no such thing")
+
+    monkeypatch.setattr(rewriting, "rewrite", refuse)
+    net = Net()
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 3, 16, 16], net.conv("x", 3, 16))
+    artifact = takt.compile(path, cache=tmp_path)
+    assert artifact.recipe.name != "native"
+    assert "TypeError: no such thing" in artifact.report["failed"]["native"]
+
+
 def test_programs_that_are_no_networks_are_not_rewritten(needs_compiler, tmp_path):
     mlir = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
       %0 = arith.addf %x, %x : tensor<4xf32>
