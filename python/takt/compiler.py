@@ -148,8 +148,12 @@ def compile(
         if recipe is not None:
             return job.compile_or_fall_back(recipes.find(recipe, source.is_quantized))
         chosen = recipes.find(source.recipe, source.is_quantized)
-        found = read_rewritten()
-        if found is not None and found.pays:
+        try:
+            found = read_rewritten()
+            is_native = found is not None and found.pays
+        except CompileError:
+            is_native = True  # It fails again, and the report has the reason.
+        if is_native:
             chosen = dataclasses.replace(recipes.RECIPES["native"], fallback=chosen.name)
         return job.compile_or_fall_back(chosen)
     from .npu import device_of, try_out

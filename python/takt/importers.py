@@ -141,8 +141,9 @@ def rewritten(source: Source, precision: str = "") -> Rewritten | None:
         if version < 17:
             network = onnx.version_converter.convert_version(network, 17)
         network, kernels = rewriting.rewrite(network, precision)
-    except (ValueError, RuntimeError) as error:  # What onnx itself cannot convert or infer.
-        raise CompileError(f"rewriting for Takt's kernels: {error}") from error
+    except Exception as error:  # No network may be one that cannot be compiled at all.
+        reason = f"{type(error).__name__}: {error}"
+        raise CompileError(f"rewriting for Takt's kernels: {reason}") from error
     if not kernels:
         return None
     with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
