@@ -27,16 +27,16 @@ absl::Status AsyncCall::KeepResult(size_t index, Ref<hal::Fence>* end) {
   }
   {
     MutexLock lock(&mutex_);
-    const bool are_there = status_.ok() && (extras_.binding == nullptr
-                                                ? phase() >= Phase::kSubmitted
-                                                : phase() == Phase::kDone);
-    if (are_there && keeper_count_ == 0) {
-      if (!has_results_) {
-        return absl::FailedPreconditionError(absl::StrCat(
-            "the results of ", function_->name(), " have been taken"));
-      }
-      KeepResults();
+    const bool are_taken =
+        !has_results_ && status_.ok() &&
+        phase() >=
+            (extras_.binding == nullptr ? Phase::kSubmitted : Phase::kDone);
+    if (keeper_count_ == 0 && are_taken) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "the results of ", function_->name(), " have been taken"));
     }
+    // They are there before the phase says so.
+    if (keeper_count_ == 0 && has_results_) KeepResults();
     // So that KeepResults() finds memory when the call ends.
     if (keeper_count_ == 0) kept_.reserve(count);
     ++keeper_count_;

@@ -104,6 +104,25 @@ static void a_result_may_be_taken_and_be_an_argument(void) {
   fixture_destroy(&f);
 }
 
+/* The second call begins at any moment of the end of the first one. */
+static void a_call_may_begin_while_the_other_one_ends(void) {
+  enum { kRounds = 40000, kStepNs = 37, kSpanNs = 30000 };
+  fixture_t f = fixture_create("local-task", kDag[0]);
+  takt_buffer_view_t* p = float_view(f.device, 4, kOneToFour);
+  for (int i = 0; i < kRounds; ++i) {
+    takt_invocation_t* u = issue(&f, "fn0", p, NULL, NULL);
+    const int64_t end_ns = takt_clock_now_ns() + (int64_t)i * kStepNs % kSpanNs;
+    while (takt_clock_now_ns() < end_ns) {
+    }
+    takt_invocation_t* v = issue(&f, "fn1", NULL, u, NULL);
+    expect_result(v, "4xf32=3 5 7 9");
+    takt_invocation_release(u);
+    takt_invocation_release(v);
+  }
+  takt_buffer_view_release(p);
+  fixture_destroy(&f);
+}
+
 /* step(fails, a, b, out) */
 static takt_invocation_t* issue_failing(fixture_t* f, takt_fence_t* wait) {
   takt_function_t* step = find_function(f->context, "step");
@@ -277,6 +296,7 @@ static void refuses_invalid_futures(void) {
 int main(void) {
   RUN(a_graph_runs_without_a_wait_between);
   RUN(a_result_may_be_taken_and_be_an_argument);
+  RUN(a_call_may_begin_while_the_other_one_ends);
   RUN(a_failure_ends_what_depends_on_it);
   RUN(cancelling_one_ends_what_depends_on_it);
   RUN(a_long_chain_runs_and_is_cancelled);
