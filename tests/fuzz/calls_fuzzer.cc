@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -466,15 +467,30 @@ void ReleaseSlots(World* world) {
   }
 }
 
-// A call that is ending may hold the last references for a moment.
-void AwaitEnd(const World& world) {
+size_t CountThreads() {
+  size_t count = 0;
+  for ([[maybe_unused]] const auto& task :
+       std::filesystem::directory_iterator("/proc/self/task")) {
+    ++count;
+  }
+  return count;
+}
+
+// A call that is ending may hold the last references for a moment, and a worker
+// that released its own instance ends after the call. The search for leaks must
+// not look while it holds memory.
+void AwaitEnd(const World& world, size_t thread_count) {
   const auto end = std::chrono::steady_clock::now() + kEndMax;
-  while (world.callbacks != world.wanted_callbacks || world.live_blocks != 0) {
+  while (world.callbacks != world.wanted_callbacks || world.live_blocks != 0 ||
+         CountThreads() > thread_count) {
     if (std::chrono::steady_clock::now() > end) {
-      std::fprintf(stderr, "%lld of %lld callbacks, %lld blocks are left\n",
+      std::fprintf(stderr,
+                   "%lld of %lld callbacks, %lld blocks, and %zu of %zu threads"
+                   " are left\n",
                    static_cast<long long>(world.callbacks),
                    static_cast<long long>(world.wanted_callbacks),
-                   static_cast<long long>(world.live_blocks));
+                   static_cast<long long>(world.live_blocks), CountThreads(),
+                   thread_count);
       __builtin_trap();
     }
     std::this_thread::sleep_for(std::chrono::microseconds(100));
@@ -482,6 +498,7 @@ void AwaitEnd(const World& world) {
 }
 
 void Run(const uint8_t* data, size_t size) {
+  const size_t thread_count = CountThreads();
   // An instance may use its allocator after it was released by the steps.
   World world;
   Robot robot = MakeRobot(data[0], &world);
@@ -499,7 +516,7 @@ void Run(const uint8_t* data, size_t size) {
   }
   for (std::thread& thread : threads) thread.join();
   ReleaseSlots(&world);
-  AwaitEnd(world);
+  AwaitEnd(world, thread_count);
 }
 
 }  // namespace
