@@ -18,7 +18,7 @@ from typing import Any, Iterator, Union
 
 import numpy as np
 
-from . import attention, canonical, quantized, recurrent, tiled_calls
+from . import attention, canonical, folding, quantized, recurrent, tiled_calls
 
 BLOCK = 16  # Output channels of a block of packed weights.
 DOMAIN = "takt"
@@ -79,7 +79,7 @@ def rewrite(model: Any, precision: str = "") -> tuple[Any, list[AnyKernel]]:
              `kernel`, an index of the list. The list is empty if there is
              nothing that a kernel could do; then the model is the old one.
     """
-    rewriter = _Rewriter(canonical.reduce(model), precision)
+    rewriter = _Rewriter(canonical.reduce(folding.fold(model)), precision)
     if not rewriter.run():
         return model, []
     return rewriter.result(), rewriter.kernels
@@ -686,6 +686,8 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
         if shape is None or len(shape) != 4 or not any(name in self.last for name in node.input):
             return False
         axis = self.attributes(node)["axis"] % 4
+        if any(self.shape(name) is None for name in node.input):
+            return False
         inputs = [self.to_last(name) for name in node.input]
         return self.copy_last(node, inputs, axis=_TO_FIRST[axis])
 

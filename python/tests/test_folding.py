@@ -1,0 +1,87 @@
+"""What a network computes of constants alone."""
+
+import numpy as np
+import pytest
+
+import takt
+
+onnx = pytest.importorskip("onnx")
+
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+from takt import folding  # noqa: E402
+
+
+def model_of(nodes, shape, result, **constants):
+    graph = helper.make_graph(
+        nodes, "net",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info(result, TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items()])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def run(model, x):
+    from onnx.reference import ReferenceEvaluator
+
+    return ReferenceEvaluator(model).run(None, {"x": x})[0]
+
+
+def pads_of_the_shape():
+    """As exporters write a convolution whose result has the size of its input."""
+    return model_of(
+        [
+            helper.make_node("Shape", ["x"], ["sizes"]),
+            helper.make_node("Gather", ["sizes", "two"], ["height"]),
+            helper.make_node("Mod", ["height", "stride"], ["rest"]),
+            helper.make_node("Sub", ["stride", "rest"], ["pad"]),
+            helper.make_node("Concat", ["zeros", "pad", "pad"], ["pads"], axis=0),
+            helper.make_node("Pad", ["x", "pads"], ["padded"]),
+            helper.make_node("Mul", ["scale", "raw"], ["weights"]),
+            helper.make_node("Conv", ["padded", "weights"], ["y"], strides=[2, 2]),
+        ],
+        [1, 3, 9, 9], "y", two=np.array([2]), stride=np.array([2]), zeros=np.zeros(6, np.int64),
+        scale=np.float32(0.5), raw=np.random.default_rng(5).standard_normal((16, 3, 3, 3)).astype(np.float32))
+
+
+def test_shapes_and_weights_become_constants():
+    model = pads_of_the_shape()
+    folded = folding.fold(model)
+    assert [node.op_type for node in folded.graph.node] == ["Pad", "Conv"]
+    shape = folded.graph.output[0].type.tensor_type.shape
+    assert [d.dim_value for d in shape.dim] == [1, 16, 4, 4]
+    assert len(model.graph.node) == 8  # It is not changed.
+    x = np.random.default_rng(1).standard_normal((1, 3, 9, 9)).astype(np.float32)
+    np.testing.assert_array_equal(run(folded, x), run(model, x))
+
+
+def test_what_an_input_decides_stays():
+    model = model_of(
+        [helper.make_node("Shape", ["x"], ["sizes"]),
+         helper.make_node("ConstantOfShape", ["sizes"], ["zero"]),
+         helper.make_node("Add", ["x", "zero"], ["y"])],
+        ["n", 4], "y")
+    assert [node.op_type for node in folding.fold(model).graph.node] == ["Shape", "ConstantOfShape", "Add"]
+
+
+def test_results_and_large_constants_stay():
+    model = model_of(
+        [helper.make_node("Mul", ["two", "two"], ["y"])], [1], "y", two=np.float32(2))
+    assert len(folding.fold(model).graph.node) == 1
+    model = model_of(
+        [helper.make_node("ConstantOfShape", ["large"], ["zero"]),
+         helper.make_node("Add", ["x", "zero"], ["y"])],
+        [1], "y", large=np.array([1 << 22]))
+    assert len(folding.fold(model).graph.node) == 2
+
+
+def test_the_kernels_get_what_was_folded(needs_compiler, tmp_path):
+    path = tmp_path / "net.onnx"
+    model = pads_of_the_shape()
+    onnx.save(model, path)
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    assert artifact.recipe.name == "native", artifact.report
+    x = np.random.default_rng(2).standard_normal((1, 3, 9, 9)).astype(np.float32)
+    with takt.Instance(workers=1) as robot:
+        got = robot.load(artifact.path).function()(x)
+    np.testing.assert_allclose(got, run(model, x), rtol=1e-5, atol=1e-5)
