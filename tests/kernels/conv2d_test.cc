@@ -34,6 +34,7 @@ ConvShape RandomShape(TestRandom& random, bool is_depthwise) {
   s.batch = random.Between(1, 2);
   s.kernel_h = random.Between(1, 4);
   s.kernel_w = random.Between(0, 2) == 0 ? random.Between(1, 4) : s.kernel_h;
+  if (is_depthwise) s.kernel_w = random.Between(1, 8);
   s.stride_h = random.Between(1, 3);
   s.stride_w = random.Between(1, 3);
   s.dilation_h = random.Between(0, 3) == 0 ? 2 : 1;
@@ -242,8 +243,9 @@ TEST(Conv2dTest, EqualsPlainLoops) {
 TEST(Conv2dTest, DepthwiseEqualsPlainLoops) {
   for (const KernelTable& table : RunnableKernels()) {
     TestRandom random(2);
-    for (int i = 0; i < 80; ++i)
+    for (int i = 0; i < 400; ++i) {
       CheckConvolution(table, Kind::kDepthwise, random);
+    }
   }
 }
 
