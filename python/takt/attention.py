@@ -1,7 +1,7 @@
 """Attention for Takt's own kernels: a part of `rewriting`.
 
-softmax(scale * Q K^T) V, in floats or in bytes (QDQ), becomes one call. The
-transpositions around it become strides.
+softmax(scale * Q K^T + bias) V, in floats or in bytes (QDQ, without a bias), becomes
+one call. The transpositions around it become strides.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ _I8_BYTES_MAX = 1 << 16
 _TILE_MACS = 3e6
 _I8_TILE_MACS = 5e6
 _MICRO_ROWS = 6
+_MASK_MAX = 1 << 22  # Numbers.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Match:
     value: str
     output: str
     scale: float = 1.0
+    bias: str | None = None  # Added to the scores.
     # Of bytes: what follows the sums, and what the bytes mean.
     logits: np.ndarray | None = None
     score: Any = None  # Scales, as quantized.Scale.
@@ -90,23 +92,92 @@ class AttentionRewriter:
         return self.makers.get(name) if len(users) == 1 and name not in self.results else None
 
     def match_floats(self, softmax: Any) -> Match | None:
-        scale, nodes = 1.0, [softmax]
-        node = self.single_maker(softmax.input[0])
+        found = self.scores_of(softmax.input[0])
+        product = self.only_consumer(softmax.output[0])
+        if (found is None or product is None or product.op_type != "MatMul"
+                or product.input[0] != softmax.output[0] or product.input[1] == softmax.output[0]):
+            return None
+        scale, bias, nodes = found
+        if not all(self.is_float(name) for name in (*nodes[-1].input, product.input[1])):
+            return None
+        operands = []
+        for name in nodes[-1].input:  # Often it is these that are scaled.
+            node = self.single_maker(name)
+            factor = self.factor_of(node) if node is not None and node.op_type in ("Mul", "Div") else None
+            if factor is not None:
+                nodes.append(node)
+                scale, name = scale * factor[0], factor[1]
+            operands.append(name)
+        return Match([softmax, *nodes, product], *operands, product.input[1], product.output[0],
+                     scale, bias)
+
+    def scores_of(self, name: str) -> tuple[float, str | None, list[Any]] | None:
+        """Scale, bias and nodes, the product last, of scale * Q K^T + bias."""
+        shape = self.shape(name)
+        node = self.single_maker(name)
+        nodes, masks, bias = [], [], None
+        while node is not None and node.op_type in ("Add", "Reshape"):
+            nodes.append(node)
+            if node.op_type == "Reshape":
+                node = self.single_maker(node.input[0])
+                continue
+            other = [i for i in range(2) if self.leads_to_product(node.input[1 - i])]
+            if not other or bias is not None:
+                return None
+            added = node.input[other[0]]
+            if added in self.constants and self.shape(node.output[0]) is not None:
+                masks.append((self.constants[added], self.shape(node.output[0])))
+            else:
+                bias = added
+            node = self.single_maker(node.input[1 - other[0]])
+        scale = 1.0
         if node is not None and node.op_type in ("Mul", "Div"):
             found = self.factor_of(node)
             if found is None:
                 return None
-            scale, name = found
+            scale, source = found
             nodes.append(node)
-            node = self.single_maker(name)
-        product = self.only_consumer(softmax.output[0])
-        if (node is None or node.op_type != "MatMul" or product is None
-                or product.op_type != "MatMul" or product.input[0] != softmax.output[0]
-                or product.input[1] == softmax.output[0]):
+            node = self.single_maker(source)
+        if node is None or node.op_type != "MatMul" or self.shape(node.output[0]) != shape:
             return None
-        if not all(self.is_float(name) for name in (*node.input, product.input[1])):
+        if masks and bias is not None:
             return None
-        return Match([*nodes, node, product], *node.input, product.input[1], product.output[0], scale)
+        if masks:
+            bias = self.joined_masks(masks, shape)
+        return None if masks and bias is None else (scale, bias, [*nodes, node])
+
+    def leads_to_product(self, name: str) -> bool:
+        node = self.single_maker(name)
+        while node is not None and node.op_type in ("Add", "Reshape", "Mul", "Div"):
+            node = next((below for each in node.input
+                         if (below := self.single_maker(each)) is not None), None)
+        return node is not None and node.op_type == "MatMul"
+
+    def joined_masks(self, masks: list[Any], shape: tuple[int, ...]) -> str | None:
+        """The constant that all masks add, each to scores of a shape of its own."""
+        if any(array.dtype != np.float32 for array, _ in masks):
+            return None
+        if len(masks) == 1 and masks[0][1] == shape:
+            return self.constant(masks[0][0])
+        if math.prod(shape) > _MASK_MAX:
+            return None
+        total = np.zeros(shape, np.float32)
+        for array, added_to in masks:
+            total += np.broadcast_to(array, added_to).reshape(shape)
+        return self.constant(total)
+
+    def bias_view(self, name: str, scores: tuple[int, ...]) -> View | None:
+        """A bias, repeated where it has one row, head or image for all."""
+        array = self.new_constants.get(name)
+        shape = array.shape if array is not None else self.shape(name)
+        if shape is None or len(shape) > len(scores) or shape[-1:] != scores[-1:]:
+            return None
+        shape = (1,) * (len(scores) - len(shape)) + tuple(shape)
+        if any(own not in (1, whole) for own, whole in zip(shape, scores)):
+            return None
+        strides = [0 if own == 1 and i < len(shape) - 1 else stride
+                   for i, (own, stride) in enumerate(zip(shape, dense_strides(shape)))]
+        return View(name, with_batch(strides))
 
     def factor_of(self, node: Any) -> tuple[float, str] | None:
         """The constant that a Mul or Div scales by, and what it scales."""
@@ -230,7 +301,14 @@ class AttentionRewriter:
         output_shape = self.shape(end.source)
         if not is_bytes:
             function = "takt_attention_bf16" if self.is_bf16 else "takt_attention_f32"
-            call = make(function, ("f32",) * 4, geometry, (match.scale,),
+            if match.bias is not None:
+                bias = self.bias_view(match.bias, (*outer, queries, keys))
+                if bias is None or not self.is_float_bias(match.bias):
+                    return None
+                function = "takt_attention_bias_f32"
+                sources.append(bias.source)
+                geometry += bias.strides
+            call = make(function, ("f32",) * (len(sources) + 1), geometry, (match.scale,),
                         batch * heads, queries, rows, macs)
             return sources, call, end.source, output_shape
         query, key, value = match.scales
@@ -250,13 +328,17 @@ class AttentionRewriter:
                   self.constant(powers(match.logit.scale, keys))]
         return [*sources, *tables], call, end.source, output_shape
 
+    def is_float_bias(self, name: str) -> bool:
+        return name in self.new_constants or self.is_float(name)
+
     def on_taktattention(self, node: Any) -> bool:
         kernel, shape = self.attentions[node.output[0]]
         element = self.onnx.TensorProto.FLOAT
         if kernel.function.endswith("i8"):
             element = self.onnx.TensorProto.INT8
-        inputs = [self.to_first(name) for name in node.input[:3]]
-        self.kernel(kernel, [*inputs, *node.input[3:]], node.output[0], shape, element)
+        inputs = [self.to_first(name) if name not in self.new_constants else name
+                  for name in node.input]
+        self.kernel(kernel, inputs, node.output[0], shape, element)
         return True
 
 

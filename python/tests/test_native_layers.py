@@ -31,7 +31,7 @@ def heads(net, x, perm, rank):
     return net.node("Transpose", split, perm=axes)
 
 
-def attention(net, how, rank):
+def attention(net, how, rank, added_to=lambda scores: scores):
     """Self-attention; how: where the scale is, and how keys are turned."""
     width = HEADS * SIZE
     q, k, v = (net.node("MatMul", "x", net.weights(width, width)) for _ in range(3))
@@ -41,11 +41,14 @@ def attention(net, how, rank):
         k = net.node("Transpose", k, perm=[0, 1, 3, 2] if rank == 4 else [0, 2, 1])
     else:
         k = heads(net, k, [0, 2, 3, 1], rank)
+    if how == "scaled before":
+        q, k = (net.node("Mul", each, net.constant(np.float32(SIZE**-0.25))) for each in (q, k))
     scores = net.node("MatMul", q, k)
     if how == "divided":
         scores = net.node("Div", scores, net.constant(np.float32(SIZE**0.5)))
     elif how == "scaled":
         scores = net.node("Mul", net.constant(np.float32(SIZE**-0.5)), scores)
+    scores = added_to(scores)
     x = net.node("MatMul", net.node("Softmax", scores, axis=-1), v)
     x = net.node("Transpose", x, perm=[0, 2, 1, 3] if rank == 4 else [1, 0, 2])
     x = net.node("Reshape", x, net.constant(np.array([1, ROWS, width])))
@@ -53,12 +56,38 @@ def attention(net, how, rank):
 
 
 @pytest.mark.parametrize("rank", [3, 4])
-@pytest.mark.parametrize("how", ["scaled", "divided", "plain", "turned twice"])
+@pytest.mark.parametrize("how", ["scaled", "divided", "plain", "turned twice", "scaled before"])
 def test_attention_is_one_call(needs_compiler, tmp_path, how, rank):
     pytest.importorskip("onnx")
     net = Net()
     result = attention(net, how, rank)
     check(tmp_path, net, [1, ROWS, HEADS * SIZE], result, b"takt_attention_f32", 1e-5)
+
+
+@pytest.mark.parametrize("mask", ["rows", "heads", "windows", "causal", "an input's"])
+def test_attention_with_a_bias_is_one_call(needs_compiler, tmp_path, mask):
+    pytest.importorskip("onnx")
+    net = Net()
+    random = np.random.default_rng(6)
+
+    def added_to(scores):
+        if mask == "causal":
+            late = np.triu(np.full((ROWS, ROWS), -np.inf, np.float32), 1)
+            return net.node("Add", net.constant(late), scores)
+        if mask == "an input's":
+            bias = net.node("ReduceMean", "x", axes=[2], keepdims=0)
+            return net.node("Add", scores, net.node("Tanh", bias))
+        shape = {"rows": [ROWS, ROWS], "heads": [1, HEADS, 1, ROWS], "windows": [HEADS, ROWS, ROWS]}[mask]
+        scores = net.node("Add", scores, net.constant(random.standard_normal(shape).astype(np.float32)))
+        if mask != "windows":
+            return scores
+        scores = net.node("Reshape", scores, net.constant(np.array([1, 1, HEADS, ROWS, ROWS])))
+        late = random.standard_normal([1, 1, 1, ROWS, ROWS]).astype(np.float32)
+        scores = net.node("Add", scores, net.constant(late))
+        return net.node("Reshape", scores, net.constant(np.array([1, HEADS, ROWS, ROWS])))
+
+    result = attention(net, "scaled", 4, added_to)
+    check(tmp_path, net, [1, ROWS, HEADS * SIZE], result, b"takt_attention_bias_f32", 1e-5)
 
 
 def test_attention_of_bfloat16(needs_compiler, tmp_path):

@@ -37,6 +37,17 @@ struct AttentionParameters {
 static_assert(offsetof(AttentionParameters, geometry) == 96);
 static_assert(offsetof(AttentionParameters, scale) == 196);
 
+struct AttentionBiasParameters {
+  BufferParameter<const float> query, key, value, bias;
+  BufferParameter<float> output;
+  GeometryParameters geometry;
+  int32_t bias_strides[4];
+  TileParameters tile;
+  float scale;
+};
+static_assert(offsetof(AttentionBiasParameters, geometry) == 120);
+static_assert(offsetof(AttentionBiasParameters, scale) == 236);
+
 struct AttentionI8Parameters {
   BufferParameter<const int8_t> query, key, value;
   BufferParameter<const int8_t> logits;
@@ -122,6 +133,23 @@ int AttentionF32Import(void* parameters, void* context, void*) {
   return RunAttention(
       *static_cast<const AttentionParameters*>(parameters),
       static_cast<const kernels::ConvKernels*>(context)->attention);
+}
+
+int AttentionBiasF32Import(void* parameters, void* context, void*) {
+  const auto& p = *static_cast<const AttentionBiasParameters*>(parameters);
+  const AttentionShape shape = p.geometry.shape();
+  kernels::AttentionOperands o;
+  o.scale = p.scale;
+  AttentionTile tile;
+  if (kernels::CheckAttentionShape(shape) != nullptr ||
+      !FindTile(p.geometry, p.tile, &tile) || !FindTensors(p, shape, &o) ||
+      p.bias_strides[3] != 1 ||
+      !FindTensor(p.bias, p.bias_strides, shape, shape.queries, shape.keys,
+                  &o.bias)) {
+    return kInvalid;
+  }
+  static_cast<const kernels::ConvKernels*>(context)->attention(shape, o, tile);
+  return 0;
 }
 
 int AttentionBf16Import(void* parameters, void* context, void*) {

@@ -8,6 +8,7 @@
 namespace takt::cpu {
 
 int AttentionF32Import(void* parameters, void* context, void* reserved);
+int AttentionBiasF32Import(void* parameters, void* context, void* reserved);
 int AttentionBf16Import(void* parameters, void* context, void* reserved);
 int AttentionI8Import(void* parameters, void* context, void* reserved);
 

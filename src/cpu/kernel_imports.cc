@@ -299,6 +299,7 @@ constexpr Entry kEntries[] = {
     {"takt_max_pool2d_f32", &MaxPool2d},
     {"takt_mean_pool2d_f32", &MeanPool2d},
     {"takt_attention_f32", &AttentionF32Import},
+    {"takt_attention_bias_f32", &AttentionBiasF32Import},
     {"takt_gru_f32", &GruImport},
     {"takt_lstm_f32", &LstmImport},
 };

@@ -1,8 +1,8 @@
 // Attention: for each head of a batch
 //
-//   output = softmax(scale * Q K^T) V
+//   output = softmax(scale * Q K^T + bias) V
 //
-// with Q [queries][key_size], K [keys][key_size], V [keys][value_size], each
+// with or without a bias [queries][keys], such as a mask, Q [queries][key_size], K [keys][key_size], V [keys][value_size], each
 // somewhere in a tensor: heads may lie side by side in a row, as products of
 // matrices leave them, so that nothing has to be transposed.
 //
@@ -57,11 +57,12 @@ struct AttentionOperands {
   AttentionTensor<const float> query, key, value;
   AttentionTensor<float> output;
   float scale;
+  AttentionTensor<const float> bias = {};  // Without data: there is none.
 };
 
 // The shape has passed CheckAttentionShape(), each tensor FitsAttention(), the
 // columns of all tensors but the keys are 1 apart, and the tile lies within the
-// shape.
+// shape. A bias of -infinity leaves a key out, but not all keys of a query.
 using AttentionKernel = void (*)(const AttentionShape& shape,
                                  const AttentionOperands& operands,
                                  const AttentionTile& tile);

@@ -30,6 +30,13 @@ struct Parameters {
   Tile tile;
   float scale;
 };
+struct BiasParameters {
+  Buffer query, key, value, bias, output;
+  Geometry geometry;
+  int32_t bias_strides[4];
+  Tile tile;
+  float scale;
+};
 struct I8Parameters {
   Buffer query, key, value, logits, powers, output;
   Geometry geometry;
@@ -146,6 +153,49 @@ INSTANTIATE_TEST_SUITE_P(, AttentionImportsTest,
                          [](const auto& test) {
                            return std::string(test.param);
                          });
+
+class AttentionBiasImportTest : public testing::Test {
+ protected:
+  AttentionBiasImportTest()
+      : call_("takt_attention_bias_f32"), bias_(1 + 2 * 3, 0.f) {
+    // The same for both heads.
+    call_.p.bias = {bias_.data(), 1, 6};
+    call_.p.bias_strides[2] = 3;
+    call_.p.bias_strides[3] = 1;
+    call_.p.scale = 1;
+  }
+
+  Call<BiasParameters, float> call_;
+  std::vector<float> bias_;
+};
+
+TEST_F(AttentionBiasImportTest, LeavesOutMaskedKeys) {
+  // The second query sees the second key only. Its value in the second head
+  // begins at 4 + 2, after the element before the buffer.
+  call_.value[7] = call_.value[8] = 9;
+  bias_[1 + 3] = bias_[1 + 5] = -INFINITY;
+  ASSERT_EQ(call_.Run(call_.p), 0);
+  EXPECT_EQ(call_.output[7], 9);
+  EXPECT_EQ(call_.output[8], 9);
+}
+
+TEST_F(AttentionBiasImportTest, RefusesWhatDoesNotFit) {
+  call_.ExpectPlacesRefused();
+  const std::vector<std::function<void(BiasParameters&)>> faults = {
+      [](BiasParameters& p) { --p.query.size; },
+      [](BiasParameters& p) { --p.bias.size; },
+      [](BiasParameters& p) { --p.output.size; },
+      [](BiasParameters& p) { p.bias_strides[1] = 1; },
+      [](BiasParameters& p) { p.bias_strides[2] = -1; },
+      [](BiasParameters& p) { p.bias_strides[3] = 0; },
+  };
+  for (size_t i = 0; i < faults.size(); ++i) {
+    SCOPED_TRACE(i);
+    BiasParameters parameters = call_.p;
+    faults[i](parameters);
+    call_.ExpectRefused(parameters);
+  }
+}
 
 class AttentionI8ImportTest : public testing::Test {
  protected:

@@ -69,6 +69,8 @@ struct Problem {
   AttentionShape s;
   Tensor query, key, value, output;
   float scale;
+  Tensor bias;
+  bool has_bias;
 
   Problem(const AttentionShape& shape, TestRandom& random)
       : s(shape),
@@ -78,10 +80,27 @@ struct Problem {
             s, s.keys, s.key_size),
         value(RandomLayout(random), s, s.keys, s.value_size),
         output(RandomLayout(random), s, s.queries, s.value_size),
-        scale(static_cast<float>(random.Between(1, 30)) * .1f) {
+        scale(static_cast<float>(random.Between(1, 30)) * .1f),
+        bias(RandomLayout(random), s, s.queries, s.keys),
+        has_bias(random.Between(0, 1) == 0) {
     query.Fill(random);
     key.Fill(random);
     value.Fill(random);
+    bias.Fill(random);
+    MaskKeys();
+  }
+  // The later keys for the earlier queries, and the first steps of others.
+  void MaskKeys() {
+    for (int64_t row = 0; row < s.queries; ++row) {
+      for (int64_t k = 0; k + 1 < s.keys; ++k) {
+        if (row % 2 == 0 ? k <= row : k >= 3 * row) continue;
+        for (int64_t b = 0; b < s.batch; ++b) {
+          for (int64_t h = 0; h < s.heads; ++h) {
+            bias.At(b, h, row, k) = -std::numeric_limits<float>::infinity();
+          }
+        }
+      }
+    }
   }
   static Layout RandomLayout(TestRandom& random) {
     return random.Between(0, 1) == 0 ? Layout::kHeadsFirst : Layout::kRowsFirst;
@@ -94,7 +113,9 @@ struct Problem {
         score += static_cast<double>(query.At(b, h, row, c)) *
                  static_cast<double>(key.At(b, h, k, c));
       }
-      scores.push_back(score * static_cast<double>(scale));
+      score *= static_cast<double>(scale);
+      if (has_bias) score += static_cast<double>(bias.At(b, h, row, k));
+      scores.push_back(score);
     }
     const double greatest = *std::max_element(scores.begin(), scores.end());
     double sum = 0;
@@ -123,7 +144,9 @@ void Check(AttentionKernel kernel, Problem& p, const AttentionTile& tile,
   std::fill(p.output.data.begin(), p.output.data.end(), kUntouched);
   kernel(p.s,
          {ViewOf<const float>(p.query), ViewOf<const float>(p.key),
-          ViewOf<const float>(p.value), ViewOf<float>(p.output), p.scale},
+          ViewOf<const float>(p.value), ViewOf<float>(p.output), p.scale,
+          p.has_bias ? ViewOf<const float>(p.bias)
+                     : AttentionTensor<const float>{}},
          tile);
   for (int64_t b = 0; b < p.s.batch; ++b) {
     for (int64_t h = 0; h < p.s.heads; ++h) {
@@ -202,7 +225,7 @@ TEST(AttentionTest, ScoresMayBeLarge) {
   for (float& x : p.query.data) x *= 500.f;
   for (const KernelTable& kernels : RunnableKernels()) {
     ASSERT_NO_FATAL_FAILURE(
-        Check(kernels.conv->attention, p, {0, 0, 0, p.s.queries}));
+        Check(kernels.conv->attention, p, {0, 0, 0, p.s.queries}, 1e-4));
   }
 }
 
