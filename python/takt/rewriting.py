@@ -18,7 +18,7 @@ from typing import Any, Iterator, Union
 
 import numpy as np
 
-from . import attention, canonical, folding, quantized, recurrent, tiled_calls
+from . import attention, canonical, folding, quantized, recurrent, slicing, tiled_calls
 
 BLOCK = 16  # Output channels of a block of packed weights.
 DOMAIN = "takt"
@@ -104,7 +104,7 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
 
 
 class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
-                recurrent.RecurrentRewriter):
+                recurrent.RecurrentRewriter, slicing.SlicingRewriter):
     def __init__(self, model: Any, precision: str) -> None:
         import onnx
 
@@ -338,6 +338,8 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
         is_depthwise = groups == in_shape[1] == out_shape[1] and groups > 1
         if not is_depthwise and (taps > _TAPS_MAX or weights.shape[1] > _CHANNELS_MAX):
             return self.as_patches(node, weights, bias, in_shape, out_shape)
+        if self.as_depthwise(node, weights, bias, shape):
+            return True
         output = node.output[0]
         output, weights, bias = self.fold_normalization(output, weights, bias)
         output, residual, end = self.fold_end(output)
@@ -616,15 +618,23 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
         return self.pool(node, "takt_mean_pool2d_f32", counts)
 
     def on_globalaveragepool(self, node: Any) -> bool:
-        in_shape = self.shape(node.input[0])
-        if in_shape is None or len(in_shape) != 4 or node.input[0] not in self.last:
-            return False
+        twin = self.mean_of_pixels(node.input[0])
+        if twin is not None:
+            self.set_last(node.output[0], twin)
+        return twin is not None
+
+    def mean_of_pixels(self, name: str) -> str | None:
+        """The twin (n, 1, 1, c); None if there are no pixels with the channels last."""
+        in_shape = self.shape(name)
+        if in_shape is None or len(in_shape) != 4 or name not in self.last or not self.is_float(name):
+            return None
         n, c, h, w = in_shape
         shape = (n, h, w, c, 1, 1, c, h, w, 1, 1, 1, 1, 0, 0, c)
-        twin = self.kernel(make_kernel("takt_mean_pool2d_f32", shape), [self.to_last(node.input[0])],
-                           self.fresh("pool"), (n, 1, 1, c))
-        self.set_last(node.output[0], twin)
-        return True
+        return self.kernel_of("takt_mean_pool2d_f32", shape, [self.to_last(name)], (n, 1, 1, c))
+
+    def kernel_of(self, function: str, shape: tuple[int, ...], inputs: list[str],
+                  out_shape: tuple[int, ...]) -> str:
+        return self.kernel(make_kernel(function, shape), inputs, self.fresh("conv"), out_shape)
 
     def pool(self, node: Any, function: str, count_padding: bool) -> bool:
         in_shape, out_shape = self.shape(node.input[0]), self.shape(node.output[0])

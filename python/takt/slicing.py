@@ -1,0 +1,87 @@
+"""Parts and means of tensors with the channels last: a part of `rewriting`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# Where an axis of channels first is with the channels last.
+_AXIS_OF_LAST = [0, 3, 1, 2]
+_MULTIPLIER_MAX = 4
+
+
+class SlicingRewriter:
+    """The part of the rewriter that knows slices, splits and means."""
+
+    def on_slice(self, node: Any) -> bool:
+        source, shape = node.input[0], self.shape(node.input[0])
+        out_shape = self.shape(node.output[0])
+        numbers = [self.constants.get(name) for name in node.input[1:] if name]
+        if (source not in self.last or out_shape is None or len(shape) != 4
+                or any(array is None for array in numbers)):
+            return False
+        if shape == out_shape and all((array > 0).all() for array in numbers[3:]):
+            self.set_last(node.output[0], self.last[source])
+            return True
+        axes = numbers[2] if len(numbers) > 2 else np.arange(len(numbers[0]))
+        turned = np.array([_AXIS_OF_LAST[int(axis) % 4] for axis in axes], np.int64)
+        steps = numbers[3] if len(numbers) > 3 else np.ones(len(axes), np.int64)
+        inputs = [self.constant(array) for array in (numbers[0], numbers[1], turned, steps)]
+        return self.copy_last(node, [self.last[source], *inputs])
+
+    def on_split(self, node: Any) -> bool:
+        source, attributes = node.input[0], self.attributes(node)
+        shapes = [self.shape(name) for name in node.output]
+        if source not in self.last or any(shape is None or len(shape) != 4 for shape in shapes):
+            return False
+        axis = attributes.get("axis", 0) % 4
+        begin = 0
+        for name, shape in zip(node.output, shapes):
+            n, c, h, w = shape
+            numbers = [begin, begin + shape[axis], _AXIS_OF_LAST[axis]]
+            begin += shape[axis]
+            inputs = [self.constant(np.array([number], np.int64)) for number in numbers]
+            twin = self.emit("Slice", [self.last[source], *inputs], self.fresh("last"), (n, h, w, c),
+                             element=self.element_types[name])
+            self.set_last(name, twin)
+        return True
+
+    def on_reducemean(self, node: Any) -> bool:
+        """The mean of all pixels, with or without their dimensions."""
+        attributes, shape = self.attributes(node), self.shape(node.input[0])
+        axes = attributes.get("axes")
+        if len(node.input) > 1:
+            axes = self.constants.get(node.input[1])
+        if axes is None or shape is None or len(shape) != 4 or sorted(int(a) % 4 for a in axes) != [2, 3]:
+            return False
+        twin = self.mean_of_pixels(node.input[0])
+        if twin is None:
+            return False
+        if attributes.get("keepdims", 1):
+            self.set_last(node.output[0], twin)
+        else:
+            sizes = self.constant(np.array(shape[:2], np.int64))
+            self.emit("Reshape", [twin, sizes], node.output[0], shape[:2])
+        return True
+
+    def as_depthwise(self, node: Any, weights: np.ndarray, bias: np.ndarray,
+                     shape: tuple[int, ...]) -> bool:
+        """A convolution of groups of one channel, each with several results: one
+        depthwise convolution for each, and then their results in turns."""
+        n, h, w, c, oh, ow, oc, *geometry, groups = shape
+        times = oc // c
+        if groups != c or not 1 < times <= _MULTIPLIER_MAX:
+            return False
+        output, weights, bias = self.fold_normalization(node.output[0], weights, bias)
+        each = (n, h, w, c, oh, ow, c, *geometry, c)
+        parts = []
+        for i in range(times):
+            function, packed = self.packed(weights[i::times], bias[i::times], c, True)
+            part = self.kernel_of(function, each, [self.to_last(node.input[0]), *packed], (n, oh, ow, c))
+            sizes = self.constant(np.array([n, oh, ow, c, 1], np.int64))
+            parts.append(self.emit("Reshape", [part, sizes], self.fresh("part"), (n, oh, ow, c, 1)))
+        joined = self.emit("Concat", parts, self.fresh("parts"), (n, oh, ow, c, times), axis=4)
+        sizes = self.constant(np.array([n, oh, ow, oc], np.int64))
+        self.set_last(output, self.emit("Reshape", [joined, sizes], self.fresh("conv"), (n, oh, ow, oc)))
+        return True

@@ -1,0 +1,75 @@
+"""Parts and means of tensors with the channels last."""
+
+import numpy as np
+import pytest
+
+from test_native import Net
+from test_native_layers import check
+
+onnx = pytest.importorskip("onnx")
+
+from onnx import helper  # noqa: E402
+
+from takt import rewriting  # noqa: E402
+
+
+def check_without_transposes(tmp_path, net, shape, result):
+    """Equal results, and the tensors keep their channels last on the way."""
+    check(tmp_path, net, shape, result, b"takt_", 1e-5)
+    model, kernels = rewriting.rewrite(onnx.load(tmp_path / "net.onnx"))
+    kinds = [node.op_type for node in model.graph.node]
+    assert kernels and kinds.count("Transpose") <= 2  # Of the input and the result.
+    return kinds
+
+
+def sliced(net, x, axis, begin, end, step=1):
+    numbers = [net.constant(np.array([number])) for number in (begin, end, axis, step)]
+    return net.node("Slice", x, *numbers)
+
+
+@pytest.mark.parametrize("axis, begin, end, step", [
+    (1, 3, 9, 1), (1, -6, 1 << 40, 2), (2, 0, 8, 2), (3, 1, -1, 1), (-3, 0, 24, 1)])
+def test_a_slice_keeps_the_channels_last(needs_compiler, tmp_path, axis, begin, end, step):
+    net = Net()
+    x = sliced(net, net.conv("x", 3, 24), axis, begin, end, step)
+    whole = (axis, end) == (-3, 24)
+    ins = 24 if axis in (2, 3) or whole else (6 if begin == 3 else 3)
+    kinds = check_without_transposes(tmp_path, net, [1, 3, 16, 16], net.conv(x, ins, 20))
+    assert ("Slice" in kinds) != whole  # All of a tensor is the tensor.
+
+
+def test_parts_of_a_split(needs_compiler, tmp_path):
+    net = Net()
+    x = net.conv("x", 3, 24)
+    parts = ["first", "second"]
+    sizes = net.constant(np.array([10, 14]))
+    net.nodes.append(helper.make_node("Split", [x, sizes], parts, axis=1))
+    joined = net.node("Concat", net.conv("first", 10, 16), "second", axis=1)
+    kinds = check_without_transposes(tmp_path, net, [1, 3, 12, 12], net.conv(joined, 30, 18))
+    assert "Split" not in kinds
+
+
+@pytest.mark.parametrize("keepdims", [0, 1])
+def test_the_mean_of_all_pixels(needs_compiler, tmp_path, keepdims):
+    net = Net()
+    x = net.conv("x", 3, 24)
+    mean = net.node("ReduceMean", x, axes=[2, -1], keepdims=keepdims)
+    if keepdims:
+        gate = net.node("Sigmoid", net.conv(mean, 24, 24, kernel=1))
+        result = net.conv(net.node("Mul", x, gate), 24, 20)
+    else:
+        result = net.node("MatMul", mean, net.weights(24, 30))
+    kinds = check_without_transposes(tmp_path, net, [1, 3, 14, 14], result)
+    assert "ReduceMean" not in kinds
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_several_results_of_each_channel(needs_compiler, tmp_path, times):
+    net = Net()
+    x = net.conv("x", 3, 20)
+    x = net.conv(x, 20, 20 * times, kernel=7, groups=20, strides=[2, 2], bias=False)
+    outs = 20 * times
+    x = net.node("BatchNormalization", x, *(net.constant(
+        net.random.uniform(0.5, 1.5, outs).astype(np.float32)) for _ in range(4)))
+    kinds = check_without_transposes(tmp_path, net, [1, 3, 18, 18], net.conv(net.node("Relu", x), outs, 16))
+    assert kinds.count("TaktKernel") == 2 + times
