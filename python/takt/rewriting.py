@@ -335,6 +335,9 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
         if (taps <= _TAPS_MAX and max(weights.shape[:2]) <= _CHANNELS_MAX
                 and self.quantized_conv(node, bias, groups, shape)):
             return True
+        weights, geometry = trim_taps(weights, geometry, in_shape, out_shape)
+        shape = (*shape[:7], *geometry, groups)
+        taps = weights.shape[2] * weights.shape[3]
         is_depthwise = groups == in_shape[1] == out_shape[1] and groups > 1
         if not is_depthwise and (taps > _TAPS_MAX or weights.shape[1] > _CHANNELS_MAX):
             return self.as_patches(node, weights, bias, in_shape, out_shape)
@@ -924,6 +927,23 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
                          element=self.element_types[node.output[0]], **attributes)
         self.set_last(node.output[0], twin)
         return True
+
+
+def trim_taps(weights: np.ndarray, geometry: tuple[int, ...], in_shape: tuple[int, ...],
+              out_shape: tuple[int, ...]) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Weights and geometry without the rows and columns of the window that lie
+    outside the image wherever the window is, as those of far dilations do."""
+    numbers = list(geometry)  # kernel, stride, dilation and padding, of rows and columns.
+    for axis in range(2):
+        taps, stride, dilation, pad = numbers[axis::2]
+        size, last = in_shape[2 + axis], (out_shape[2 + axis] - 1) * stride
+        useful = [i for i in range(taps) if -last <= i * dilation - pad < size]
+        if not useful:
+            return weights, geometry
+        first = min(useful[0], pad // dilation)  # Padding is never negative.
+        weights = weights[(slice(None),) * (2 + axis) + (slice(first, useful[-1] + 1),)]
+        numbers[axis], numbers[6 + axis] = useful[-1] + 1 - first, pad - first * dilation
+    return weights, tuple(numbers)
 
 
 def pack(weights: np.ndarray, bias: np.ndarray, groups: int, is_depthwise: bool

@@ -345,6 +345,27 @@ def test_the_default_is_native_where_it_pays(needs_compiler, tmp_path, outs, is_
     assert "failed" not in artifact.report
 
 
+@pytest.mark.parametrize("dilation, pad, taps", [(12, 12, (3, 3)), (20, 20, (1, 1)), (20, 17, (2, 2))])
+def test_taps_outside_the_image_are_left_out(needs_compiler, tmp_path, dilation, pad, taps):
+    onnx = pytest.importorskip("onnx")
+    from takt import rewriting
+
+    net = Net()
+    path = tmp_path / "net.onnx"
+    x = net.conv("x", 3, 24)
+    result = net.conv(x, 24, 20, dilations=[dilation] * 2, pads=[pad] * 4,
+                      strides=[2, 1] if dilation == 12 else [1, 1])
+    net.save(path, [1, 3, 16, 16], result)
+    kernels = rewriting.rewrite(onnx.load(path))[1]
+    assert kernels[1].shape[7:9] == taps
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    assert artifact.recipe.name == "native", artifact.report
+    x = np.random.default_rng(4).standard_normal([1, 3, 16, 16]).astype(np.float32)
+    want = expected(path, x)
+    got = np.asarray(artifact.load().function()(x))
+    assert got.shape == want.shape and np.abs(got - want).max() <= 1e-5 * np.ptp(want)
+
+
 def test_constant_nodes_keep_their_rank(needs_compiler, tmp_path):
     """PyTorch writes numbers as nodes, and shapes that it has inferred."""
     onnx = pytest.importorskip("onnx")
