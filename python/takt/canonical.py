@@ -2,8 +2,8 @@
 
 `reduce()` takes tensors of one dimension for images that are one row high: their
 convolutions, their pools, and what lies between these. A transposed convolution
-becomes a convolution with a result for each pixel of a stride, and DepthToSpace
-the reshapes that it stands for.
+becomes a convolution with a result for each pixel of a stride, DepthToSpace the
+reshapes that it stands for, and GridSample gathers of pixels.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import math
 from typing import Any
 
 import numpy as np
+
+from . import sampling
 
 _UNARY = {
     "Relu", "Sigmoid", "Tanh", "LeakyRelu", "Elu", "HardSwish", "HardSigmoid", "Erf", "Exp", "Neg",
@@ -28,12 +30,12 @@ _WASTE_MAX = 4.0
 def reduce(model: Any) -> Any:
     """An equivalent onnx.ModelProto; `model` itself if nothing is to be done."""
     kinds = {node.op_type for node in model.graph.node}
-    if not kinds & {"Conv", "ConvTranspose", "DepthToSpace"}:
+    if not kinds & {"Conv", "ConvTranspose", "DepthToSpace", "GridSample"}:
         return model
     return _Reducer(model).run()
 
 
-class _Reducer:
+class _Reducer(sampling.SamplingReducer):
     def __init__(self, model: Any) -> None:
         import onnx
 
@@ -96,6 +98,8 @@ class _Reducer:
         kind = node.op_type
         if kind == "DepthToSpace":
             return self.depth_to_space(node)
+        if kind == "GridSample":
+            return self.grid_sample(node)
         if kind == "ConvTranspose":
             return self.transposed(node)
         if len(self.shapes.get(node.input[0] if node.input else "", ())) != 3 or len(node.output) != 1:

@@ -158,3 +158,17 @@ def test_stretched_images(needs_compiler, tmp_path, factors, is_last):
     x = net.node("Resize", net.conv("x", 3, 20), "", net.constant(np.array([1, 1, *factors], np.float32)),
                  mode="linear", coordinate_transformation_mode="half_pixel")
     check_compiled(tmp_path, net, [1, 3, 7, 9], x if is_last else net.conv(x, 20, 5))
+
+
+@pytest.mark.parametrize("padding", ["zeros", "border"])
+@pytest.mark.parametrize("aligned, images", [(0, 1), (1, 1), (1, 3)])
+def test_a_sampled_grid_is_gathers(needs_compiler, tmp_path, padding, aligned, images):
+    """Points inside the image, on its edges, and far outside."""
+    pytest.importorskip("onnx")
+    net = Net()
+    image = net.conv("x", 3, 8)
+    points = net.node("Mul", net.conv("x", 3, 2), net.constant(np.float32(0.8)))
+    grid = net.node("Transpose", points, perm=[0, 2, 3, 1])
+    result = net.node("GridSample", image, grid, mode="bilinear", padding_mode=padding, align_corners=aligned)
+    check_reduced(tmp_path, net, [images, 3, 12, 17], result, {"GridSample"})
+    check_compiled(tmp_path, net, [images, 3, 12, 17], net.conv(result, 8, 5))
