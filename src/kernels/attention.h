@@ -2,10 +2,10 @@
 //
 //   output = softmax(scale * Q K^T + bias) V
 //
-// with Q [queries][key_size], K [keys][key_size], V [keys][value_size], and with
-// or without a bias [queries][keys], such as a mask. Each lies somewhere in a
-// tensor: heads may lie side by side in a row, as products of matrices leave
-// them, so that nothing has to be transposed.
+// with Q [queries][key_size], K [keys][key_size], V [keys][value_size], and
+// with or without a bias [queries][keys], such as a mask. Each lies somewhere
+// in a tensor: heads may lie side by side in a row, as products of matrices
+// leave them, so that nothing has to be transposed.
 //
 // Method: keys come in steps, whose scores never leave the nearest cache; the
 // sums so far are scaled when the greatest score grows (Milakov and Gimelshein,
