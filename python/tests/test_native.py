@@ -215,8 +215,13 @@ def test_weights_are_packed_in_pairs_of_bfloat16():
 class QuantizedNet(Net):
     """Writes a network with what a quantizer puts around its operators (QDQ)."""
 
+    def __init__(self, is_unsigned=False):
+        super().__init__()
+        self.is_unsigned = is_unsigned
+
     def quantize(self, x, scale, zero_point):
-        pair = [self.constant(np.float32(scale)), self.constant(np.int8(zero_point))]
+        byte = np.uint8(zero_point + 128) if self.is_unsigned else np.int8(zero_point)
+        pair = [self.constant(np.float32(scale)), self.constant(byte)]
         return self.node("DequantizeLinear", self.node("QuantizeLinear", x, *pair), *pair)
 
     def integers(self, array, scale, axis):
@@ -254,10 +259,11 @@ def quantized(net):
     return net.quantize(net.product("Gemm", x, 0.02, (7, 40), 0, transB=1), 0.01, 2)
 
 
+@pytest.mark.parametrize("is_unsigned", [False, True])
 @pytest.mark.parametrize("device", ["local-sync", "local-task"])
-def test_quantized_networks_agree(needs_compiler, tmp_path, device):
+def test_quantized_networks_agree(needs_compiler, tmp_path, device, is_unsigned):
     pytest.importorskip("onnxruntime")  # Without it nothing evaluates opset 17.
-    net = QuantizedNet()
+    net = QuantizedNet(is_unsigned)
     path = tmp_path / "net.onnx"
     net.save(path, [1, 3, 32, 28], quantized(net))
     artifact = takt.compile(path, cache=tmp_path, recipe="native")

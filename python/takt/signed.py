@@ -1,0 +1,66 @@
+"""Quantized networks of unsigned bytes as ones of signed bytes, for rewriting.py.
+
+A byte and its zero point lose 128 each, so that all values stay what they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# They move bytes and compute nothing of them that a common difference changes.
+_MOVES = {
+    "Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "Identity", "MaxPool", "Reshape", "Slice",
+    "Split", "Squeeze", "Transpose", "Unsqueeze",
+}
+_SHIFT = 128
+
+
+def shift(model: Any) -> Any:
+    """An equivalent onnx.ModelProto without unsigned bytes; `model` itself if it has
+    none, or uses them for more than to quantize. Its types must be inferred."""
+    import onnx
+
+    unsigned = onnx.TensorProto.UINT8
+    graph = model.graph
+    values = [*graph.input, *graph.value_info, *graph.output]
+    names = {value.name for value in values if value.type.tensor_type.elem_type == unsigned}
+    names |= {tensor.name for tensor in graph.initializer if tensor.data_type == unsigned}
+    if not names or names & {value.name for value in [*graph.input, *graph.output]}:
+        return model
+    for node in graph.node:
+        is_known = node.op_type in _MOVES or node.op_type in ("QuantizeLinear", "DequantizeLinear")
+        if names & {*node.input, *node.output} and node.op_type != "Constant" and (
+                not is_known or node.domain not in ("", "ai.onnx")
+                or any(attribute.name == "output_dtype" for attribute in node.attribute)):
+            return model
+    result = onnx.ModelProto()
+    result.CopyFrom(model)
+    graph = result.graph
+    scales = {}
+    for tensor in graph.initializer:
+        if tensor.name in names:
+            tensor.CopyFrom(_shifted(onnx, tensor))
+        scales[tensor.name] = tuple(tensor.dims)
+    for node in graph.node:
+        if node.op_type == "Constant" and node.output[0] in names:
+            node.attribute[0].t.CopyFrom(_shifted(onnx, node.attribute[0].t))
+    for node in graph.node:
+        is_unsigned = (node.op_type == "QuantizeLinear" and node.output[0] in names
+                       or node.op_type == "DequantizeLinear" and node.input[0] in names)
+        if is_unsigned and (len(node.input) < 3 or not node.input[2]):
+            # Without a zero point it is 0.
+            zero = np.full(scales.get(node.input[1], ()), -_SHIFT, np.int8)
+            name = f"takt_zero_{node.output[0]}"
+            graph.initializer.append(onnx.numpy_helper.from_array(zero, name))
+            node.input[:] = [*node.input[:2], name]
+    for value in graph.value_info:
+        if value.name in names:
+            value.type.tensor_type.elem_type = onnx.TensorProto.INT8
+    return result
+
+
+def _shifted(onnx: Any, tensor: Any) -> Any:
+    array = onnx.numpy_helper.to_array(tensor).astype(np.int16) - _SHIFT
+    return onnx.numpy_helper.from_array(array.astype(np.int8), tensor.name)

@@ -1,0 +1,82 @@
+"""Unsigned bytes as signed ones."""
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+from takt import folding, signed  # noqa: E402
+
+
+def model_of(nodes, result, element=TensorProto.FLOAT, **constants):
+    graph = helper.make_graph(
+        nodes, "net",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3, 8])],
+        [helper.make_tensor_value_info(result, element, None)],
+        [numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return folding.fold(model)
+
+
+def run(model, x):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+    return session.run(None, {"x": x})[0]
+
+
+def check(model):
+    found = signed.shift(model)
+    onnx.checker.check_model(found, full_check=True)
+    types = {tensor.data_type for tensor in found.graph.initializer}
+    types |= {value.type.tensor_type.elem_type for value in found.graph.value_info}
+    assert TensorProto.UINT8 not in types and TensorProto.INT8 in types
+    # Below and above the bytes, too.
+    x = np.random.default_rng(1).uniform(-9, 9, (2, 3, 8)).astype(np.float32)
+    want = run(model, x)
+    np.testing.assert_array_equal(run(found, x), want)
+    assert np.unique(want).size > 20
+
+
+def test_bytes_that_are_moved():
+    check(model_of(
+        [
+            helper.make_node("QuantizeLinear", ["x", "scale", "zero"], ["bytes"]),
+            helper.make_node("Transpose", ["bytes"], ["turned"], perm=[1, 0, 2]),
+            helper.make_node("DequantizeLinear", ["turned", "scale", "zero"], ["y"]),
+        ], "y", scale=np.float32(0.04), zero=np.uint8(100)))
+
+
+def test_bytes_without_a_zero_point():
+    check(model_of(
+        [
+            helper.make_node("QuantizeLinear", ["x", "scale"], ["bytes"]),
+            helper.make_node("DequantizeLinear", ["bytes", "scale"], ["y"]),
+        ], "y", scale=np.float32(0.04)))
+
+
+def test_constant_bytes_of_channels():
+    check(model_of(
+        [
+            helper.make_node("DequantizeLinear", ["weights", "scales", "zeros"], ["factors"], axis=1),
+            helper.make_node("Mul", ["x", "factors"], ["y"]),
+        ], "y", weights=np.arange(0, 255, 11, dtype=np.uint8).reshape(1, 3, 8),
+        scales=np.array([0.1, 0.2, 0.3], np.float32), zeros=np.array([0, 128, 255], np.uint8)))
+
+
+@pytest.mark.parametrize("result", ["bytes", "y"])
+def test_bytes_that_are_more_than_quantized_numbers_stay(result):
+    nodes = [helper.make_node("QuantizeLinear", ["x", "scale", "zero"], ["bytes"])]
+    if result == "y":
+        nodes.append(helper.make_node("Cast", ["bytes"], ["y"], to=TensorProto.FLOAT))
+    element = TensorProto.FLOAT if result == "y" else TensorProto.UINT8
+    model = model_of(nodes, result, element, scale=np.float32(0.04), zero=np.uint8(100))
+    assert signed.shift(model) is model
+
+
+def test_networks_without_bytes_stay():
+    model = model_of([helper.make_node("Relu", ["x"], ["y"])], "y")
+    assert signed.shift(model) is model
