@@ -126,7 +126,7 @@ class AttentionRewriter:
                 return None
             added = node.input[other[0]]
             if added in self.constants and self.shape(node.output[0]) is not None:
-                masks.append((self.constants[added], self.shape(node.output[0])))
+                masks.append((added, self.shape(node.output[0])))
             else:
                 bias = added
             node = self.single_maker(node.input[1 - other[0]])
@@ -140,11 +140,11 @@ class AttentionRewriter:
             node = self.single_maker(source)
         if node is None or node.op_type != "MatMul" or self.shape(node.output[0]) != shape:
             return None
-        if masks and bias is not None:
-            return None
         if masks:
-            bias = self.joined_masks(masks, shape)
-        return None if masks and bias is None else (scale, bias, [*nodes, node])
+            bias = self.joined_masks(masks, shape) if bias is None else None
+            if bias is None:
+                return None
+        return scale, bias, [*nodes, node]
 
     def leads_to_product(self, name: str) -> bool:
         node = self.single_maker(name)
@@ -155,22 +155,21 @@ class AttentionRewriter:
 
     def joined_masks(self, masks: list[Any], shape: tuple[int, ...]) -> str | None:
         """The constant that all masks add, each to scores of a shape of its own."""
-        if any(array.dtype != np.float32 for array, _ in masks):
-            return None
         if len(masks) == 1 and masks[0][1] == shape:
-            return self.constant(masks[0][0])
-        if math.prod(shape) > _MASK_MAX:
+            return masks[0][0]
+        if math.prod(shape) > _MASK_MAX or not all(self.is_float(name) for name, _ in masks):
             return None
         total = np.zeros(shape, np.float32)
-        for array, added_to in masks:
-            total += np.broadcast_to(array, added_to).reshape(shape)
-        return self.constant(total)
+        for name, added_to in masks:
+            total += np.broadcast_to(self.constants[name], added_to).reshape(shape)
+        joined = self.constant(total)
+        self.constants[joined], self.shapes[joined] = total, shape
+        return joined
 
     def bias_view(self, name: str, scores: tuple[int, ...]) -> View | None:
         """A bias, repeated where it has one row, head or image for all."""
-        array = self.new_constants.get(name)
-        shape = array.shape if array is not None else self.shape(name)
-        if shape is None or len(shape) > len(scores) or shape[-1:] != scores[-1:]:
+        shape = self.shape(name)
+        if shape is None or not self.is_float(name) or len(shape) > len(scores) or shape[-1:] != scores[-1:]:
             return None
         shape = (1,) * (len(scores) - len(shape)) + tuple(shape)
         if any(own not in (1, whole) for own, whole in zip(shape, scores)):
@@ -303,7 +302,7 @@ class AttentionRewriter:
             function = "takt_attention_bf16" if self.is_bf16 else "takt_attention_f32"
             if match.bias is not None:
                 bias = self.bias_view(match.bias, (*outer, queries, keys))
-                if bias is None or not self.is_float_bias(match.bias):
+                if bias is None:
                     return None
                 function = "takt_attention_bias_f32"
                 sources.append(bias.source)
@@ -328,16 +327,12 @@ class AttentionRewriter:
                   self.constant(powers(match.logit.scale, keys))]
         return [*sources, *tables], call, end.source, output_shape
 
-    def is_float_bias(self, name: str) -> bool:
-        return name in self.new_constants or self.is_float(name)
-
     def on_taktattention(self, node: Any) -> bool:
         kernel, shape = self.attentions[node.output[0]]
         element = self.onnx.TensorProto.FLOAT
         if kernel.function.endswith("i8"):
             element = self.onnx.TensorProto.INT8
-        inputs = [self.to_first(name) if name not in self.new_constants else name
-                  for name in node.input]
+        inputs = [self.to_first(name) for name in node.input]
         self.kernel(kernel, inputs, node.output[0], shape, element)
         return True
 

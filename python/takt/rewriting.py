@@ -219,6 +219,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
     def constant(self, array: np.ndarray, kind: str = "constant") -> str:
         name = self.fresh(kind)
         self.new_constants[name] = np.asarray(array, order="C")
+        self.made.add(name)
         return name
 
     def emit(self, op: str, inputs: list[str], output: str, shape: tuple[int, ...] | None = None,

@@ -1,4 +1,5 @@
-"""Parts and means of tensors with the channels last: a part of `rewriting`."""
+"""Slices, splits, means and multiplied channels, with the channels last: a part of
+`rewriting`."""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 from takt import folding  # noqa: E402
 
 
-def model_of(nodes, shape, result, **constants):
+def model_of(nodes, shape, result, element=TensorProto.FLOAT, **constants):
     graph = helper.make_graph(
         nodes, "net",
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
-        [helper.make_tensor_value_info(result, TensorProto.FLOAT, None)],
+        [helper.make_tensor_value_info(result, element, None)],
         [numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items()])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 

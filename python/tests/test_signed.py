@@ -5,19 +5,14 @@ import pytest
 
 onnx = pytest.importorskip("onnx")
 
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from onnx import TensorProto, helper  # noqa: E402
 
+import test_folding  # noqa: E402
 from takt import folding, signed  # noqa: E402
 
 
 def model_of(nodes, result, element=TensorProto.FLOAT, **constants):
-    graph = helper.make_graph(
-        nodes, "net",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3, 8])],
-        [helper.make_tensor_value_info(result, element, None)],
-        [numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items()])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    return folding.fold(model)
+    return folding.fold(test_folding.model_of(nodes, [2, 3, 8], result, element, **constants))
 
 
 def run(model, x):
