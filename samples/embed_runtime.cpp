@@ -45,9 +45,9 @@ class Memory {
     in_use_ -= byte_length;
     ::operator delete(data, std::align_val_t(alignment));
   }
-  // What is in use in the end. A call that is ending may hold the last
-  // reference to the instance for a moment, so this waits a second for all to
-  // come back.
+  // Returns the bytes that are in use in the end. A call that is ending may
+  // hold the last reference to the instance for a moment, so this waits a
+  // second for all to come back.
   size_t Settle() const {
     for (int i = 0; i < 1000 && in_use_ != 0; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
