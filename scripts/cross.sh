@@ -20,8 +20,9 @@
 # another place), and no package of a foreign architecture is installed. Debian 12 has no packages for
 # riscv64: the libraries are built from its source packages there, and hwloc,
 # which Takt opens when it is there, is left out. The fixtures are compiled for
-# the architecture in build/testdata, if build/venv has the compiler; those of
-# older releases, if build/releases has theirs (tests/testdata/regenerate.py).
+# the architecture in build/testdata by the compiler of build/venv, and those of
+# older releases by the compilers of build/releases
+# (tests/testdata/regenerate.py).
 #
 # For each processor the last line is "CPU: N passed, N failed, N skipped":
 # GoogleTest cases one by one, other tests as one each. The reasons come before.
@@ -66,7 +67,12 @@ apt_home=$sysroot/.apt
 . scripts/cross_stress.sh
 
 install_tools() {
-  scripts/install_deps.sh
+  # The kernels' tests use no compiled modules.
+  if [[ -n $is_for_each_cpu ]]; then
+    scripts/install_deps.sh
+  else
+    scripts/install_deps.sh --python --releases
+  fi
   local missing=() package status sudo=()
   local packages=("g++-$triple" qemu-user dpkg-dev)
   [[ $architecture$is_for_each_cpu == riscv641 ]] && packages+=(clang-16)

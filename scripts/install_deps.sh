@@ -2,7 +2,7 @@
 # Installs what building and testing need on Debian 12, if it is missing.
 #
 # usage: scripts/install_deps.sh [--browser] [--wheel] [--python] [--robot]
-#                                [--openvino] [--fuzz]
+#                                [--openvino] [--fuzz] [--releases]
 #        --browser: chromium as well, for the test of the trace page (30 s)
 #        --fuzz: clang with libFuzzer, for scripts/fuzz.sh
 #        --wheel: Python with headers, for `pip install .`
@@ -10,6 +10,8 @@
 #        and its tests need of PyPI
 #        --robot: MuJoCo in build/venv and OSMesa, for samples/balance
 #        --openvino: OpenVINO in build/venv, for drivers/openvino
+#        --releases: compilers and runtimes of older releases in
+#        build/releases, for tests/testdata/regenerate.py
 set -euo pipefail
 
 packages=(
@@ -22,6 +24,7 @@ packages=(
 python=
 robot=
 openvino=
+releases=()
 for argument in "$@"; do
   case $argument in
     --browser) packages+=(chromium) ;;
@@ -39,6 +42,10 @@ for argument in "$@"; do
       packages+=(python3-venv)
       openvino=1
       ;;
+    --releases)
+      packages+=(python3-venv)
+      releases=(3.8.0 3.9.0 3.10.0 3.11.0)
+      ;;
   esac
 done
 
@@ -49,7 +56,14 @@ for package in "${packages[@]}"; do
 done
 # Quiet and quick where all of it is there.
 install_python() {
-  local venv wanted=()
+  local venv release wanted=()
+  for release in "${releases[@]}"; do
+    venv=$(dirname "${BASH_SOURCE[0]}")/../build/releases/iree-$release
+    [[ ! -x $venv/bin/iree-run-module ]] || continue
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install -q --disable-pip-version-check --retries 1 \
+      --timeout 20 "iree-base-compiler==$release" "iree-base-runtime==$release"
+  done
   [[ -z $python ]] || wanted+=("nanobind>=2.5" numpy pytest pytest-asyncio
     onnxruntime "iree-base-compiler[onnx]==3.13.0")
   [[ -z $robot ]] || wanted+=(mujoco==3.13.0 numpy pillow)
