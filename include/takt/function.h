@@ -136,10 +136,11 @@ typedef struct takt_invoke_options_t {
   // The caller's buffers for results: the call returns these views, and their
   // buffers hold the elements. From the second call of the takt_function_t on,
   // the program writes into a buffer itself if the result is an allocation of
-  // its own with a constant size, and the buffer is aligned to
-  // TAKT_BUFFER_ALIGNMENT and overlaps no argument. Otherwise the result is
-  // copied; takt_function_query_bindings() counts both. During the call and
-  // after an error the contents of the buffers are undefined. Borrowed.
+  // its own with a constant size, no work that the program queues may last
+  // longer than the call, and the buffer is aligned to TAKT_BUFFER_ALIGNMENT
+  // and overlaps no argument. Otherwise the result is copied;
+  // takt_function_query_bindings() counts both. During the call and after an
+  // error the contents of the buffers are undefined. Borrowed.
   size_t result_buffer_count;
   const takt_result_buffer_t* result_buffers;
 

@@ -1,5 +1,6 @@
 #include "hal/result_memory.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "hal/device.h"
@@ -33,6 +34,44 @@ int32_t ResultMemory::FindAllocation(const Storage* storage) const {
     if (storages_[i] == storage) return static_cast<int32_t>(i);
   }
   return kUnknown;
+}
+
+void ResultMemory::NoteWork(const Fence* wait, const Fence* signal) {
+  if (signal == nullptr) {
+    has_endless_work_ = true;
+    return;
+  }
+  RemoveOpen(wait);
+  open_.push_back(Ref<const Fence>::Retain(signal));
+}
+
+void ResultMemory::NoteJoin(absl::Span<Fence* const> fences,
+                            const Fence* joined) {
+  const size_t before = open_.size();
+  NoteAwait(fences);
+  if (open_.size() != before) {
+    open_.push_back(Ref<const Fence>::Retain(joined));
+  }
+}
+
+void ResultMemory::NoteAwait(absl::Span<Fence* const> fences) {
+  for (const Fence* fence : fences) RemoveOpen(fence);
+}
+
+bool ResultMemory::EndsInTime() const {
+  return !has_endless_work_ &&
+         std::all_of(open_.begin(), open_.end(),
+                     [this](const Ref<const Fence>& fence) {
+                       return fence.get() == end_.get();
+                     });
+}
+
+void ResultMemory::RemoveOpen(const Fence* fence) {
+  const auto is_fence = [fence](const Ref<const Fence>& open) {
+    return open.get() == fence;
+  };
+  open_.erase(std::remove_if(open_.begin(), open_.end(), is_fence),
+              open_.end());
 }
 
 }  // namespace takt::hal

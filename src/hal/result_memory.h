@@ -11,9 +11,11 @@
 #include <cstdint>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "base/job_attributes.h"
 #include "base/object.h"
 #include "hal/buffer.h"
+#include "hal/fence.h"
 
 namespace takt::hal {
 
@@ -52,10 +54,31 @@ class ResultMemory final : public JobResultMemory {
   // The index of the allocation that has this storage; kUnknown if none has.
   int32_t FindAllocation(const Storage* storage) const;
 
+  // The program may queue work that lasts longer than the call, such as a copy
+  // of the result to its own state. It would read the caller's memory after the
+  // caller has got it back. So all work is followed by its fences.
+
+  // The fence that ends the call; by default the end of the program does.
+  void SetEnd(const Fence* end) { end_ = Ref<const Fence>::Retain(end); }
+  // Work that begins after `wait` and ends with `signal`; each may be null.
+  void NoteWork(const Fence* wait, const Fence* signal);
+  // `joined` is reached with the last of `fences`, which may be null.
+  void NoteJoin(absl::Span<Fence* const> fences, const Fence* joined);
+  // The program goes on when all of these are reached.
+  void NoteAwait(absl::Span<Fence* const> fences);
+  // Whether the noted work is over when the call is.
+  bool EndsInTime() const;
+
  private:
+  void RemoveOpen(const Fence* fence);
+
   absl::InlinedVector<Place, 2> places_;
   // By allocation. For comparison only: some may be destroyed.
   absl::InlinedVector<const Storage*, 8> storages_;
+  Ref<const Fence> end_;
+  // What ends noted work, and nothing noted waits for.
+  absl::InlinedVector<Ref<const Fence>, 4> open_;
+  bool has_endless_work_ = false;  // No fence tells its end.
 };
 
 }  // namespace takt::hal

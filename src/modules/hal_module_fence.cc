@@ -2,6 +2,7 @@
 #include "absl/container/inlined_vector.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "hal/result_memory.h"
 #include "modules/hal_state.h"
 #include "modules/invocation_memory.h"
 #include "modules/pending_await.h"
@@ -43,8 +44,14 @@ absl::StatusOr<Ref<hal::Fence>> HalState::FenceCreate(hal::Device& device,
 }
 
 absl::StatusOr<Ref<hal::Fence>> HalState::FenceJoin(
-    int64_t flags, vm::VarArgs<hal::Fence*> fences) {
-  return hal::Fence::Join(ListOf(fences));
+    vm::NativeCall& call, int64_t flags, vm::VarArgs<hal::Fence*> fences) {
+  const FenceList list = ListOf(fences);
+  Ref<hal::Fence> joined = hal::Fence::Join(list);
+  if (auto* results =
+          hal::ResultMemory::From(call.invocation().job().results)) {
+    results->NoteJoin(list, joined.get());
+  }
+  return joined;
 }
 
 absl::StatusOr<int32_t> HalState::FenceQuery(hal::Fence& fence) {
@@ -79,6 +86,10 @@ absl::StatusOr<int32_t> HalState::FenceAwait(vm::NativeCall& call,
   }
   const FenceList list = ListOf(fences);
   TAKT_ASSIGN_OR_RETURN(const bool all_reached, AllReached(list));
+  auto* results = hal::ResultMemory::From(call.invocation().job().results);
+  if (results != nullptr && (all_reached || timeout_ms == kWaitForever)) {
+    results->NoteAwait(list);
+  }
   if (all_reached) return 0;
   if (timeout_ms == 0) return PendingAwait::kTimedOut;
   const int64_t deadline_ns =

@@ -42,7 +42,13 @@ absl::Status HalState::QueueDealloca(vm::NativeCall& call, hal::Device& device,
                                      uint64_t affinity, hal::Fence* wait,
                                      hal::Fence* signal, hal::Buffer& buffer,
                                      int64_t flags) {
-  return device.QueueDealloca(TicketOf(call, affinity, wait, signal), &buffer);
+  // Without a signal nothing follows: the memory's content is not used.
+  const hal::QueueTicket ticket =
+      signal != nullptr ? TicketOf(call, affinity, wait, signal)
+                        : hal::QueueTicket{.affinity = affinity,
+                                           .wait = wait,
+                                           .job = &call.invocation().job()};
+  return device.QueueDealloca(ticket, &buffer);
 }
 
 absl::Status HalState::QueueFill(vm::NativeCall& call, hal::Device& device,

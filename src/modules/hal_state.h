@@ -214,7 +214,7 @@ class HalState final : public BufferState {
   // fence.*
   absl::StatusOr<Ref<hal::Fence>> FenceCreate(hal::Device& device,
                                               int64_t flags);
-  absl::StatusOr<Ref<hal::Fence>> FenceJoin(int64_t flags,
+  absl::StatusOr<Ref<hal::Fence>> FenceJoin(vm::NativeCall& call, int64_t flags,
                                             vm::VarArgs<hal::Fence*> fences);
   absl::StatusOr<int32_t> FenceQuery(hal::Fence& fence);
   absl::Status FenceSignal(hal::Fence& fence);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "hal/device.h"
+#include "hal/result_memory.h"
 #include "vm/invocation.h"
 #include "vm/native_module.h"
 
@@ -12,6 +13,10 @@ namespace takt::modules {
 
 inline hal::QueueTicket TicketOf(const vm::NativeCall& call, uint64_t affinity,
                                  hal::Fence* wait, hal::Fence* signal) {
+  if (auto* results =
+          hal::ResultMemory::From(call.invocation().job().results)) {
+    results->NoteWork(wait, signal);
+  }
   return {.affinity = affinity,
           .wait = wait,
           .signal = signal,

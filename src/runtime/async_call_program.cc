@@ -85,6 +85,9 @@ absl::StatusOr<Ref<vm::Invocation>> AsyncCall::CreateProgram() {
   if (is_async_) {
     values.push_back(vm::Value::FromRef(program_wait_));
     values.push_back(vm::Value::FromRef(program_signal_));
+    if (extras_.binding != nullptr) {
+      extras_.binding->memory()->SetEnd(program_signal_.get());
+    }
   }
   TAKT_ASSIGN_OR_RETURN(
       Ref<vm::Invocation> program,

@@ -134,6 +134,7 @@ absl::Status CallAndWait(Function& function, const CallOptions& options,
     signal = hal::Fence::Create(function.context().instance().blocks());
     values.push_back(vm::Value::FromRef(nullptr));
     values.push_back(vm::Value::FromRef(signal));
+    if (binding != nullptr) binding->memory()->SetEnd(signal.get());
   }
   TAKT_RETURN_IF_ERROR(Run(function, options.step_limit, job.attributes,
                            absl::MakeSpan(values), thread, results));

@@ -144,7 +144,7 @@ absl::Status ResultBinding::SettleOne(const Target& target,
     const int32_t allocation = memory_.FindAllocation(buffer.storage());
     if (allocation != hal::ResultMemory::kUnknown && is_whole &&
         place.allocation == hal::ResultMemory::kUnknown &&
-        IsSole(*view, /*is_known=*/false)) {
+        memory_.EndsInTime() && IsSole(*view, /*is_known=*/false)) {
       places_.Learn(target.index, allocation);
     } else if (place.data != nullptr) {
       places_.Unlearn(target.index);
