@@ -149,7 +149,10 @@ TEST_F(RealtimeChecksTest, TheHotPathOfTheExecutorDoesNone) {
   run(1000);
   RealtimeSection::End();
   EXPECT_EQ(CountOf(RealtimeViolation::kMemory), 0);
-  EXPECT_EQ(CountOf(RealtimeViolation::kPageFault), 0);
+  // An emulator has page faults of its own.
+  if (std::getenv("TAKT_EMULATED") == nullptr) {
+    EXPECT_EQ(CountOf(RealtimeViolation::kPageFault), 0);
+  }
   executor->Shutdown();
 }
 

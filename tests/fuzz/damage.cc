@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 
@@ -17,10 +18,14 @@ constexpr uint64_t kValueCount = 9;
 constexpr uint64_t kWidthCount = 3;  // 2, 4 and 8 bytes.
 constexpr int64_t kTimeMaxNs = 1'000'000'000;
 constexpr uint64_t kMemoryMaxKib = 64 * 1024;
-// A sanitizer makes code slower; it keeps freed memory, too.
-constexpr int64_t kSanitizerFactor = 30;
+// A sanitizer makes code slower; it keeps freed memory, too. So does an
+// emulator.
+constexpr int64_t kSlowFactor = 30;
 
-bool IsSanitized() { return __sanitizer_set_death_callback != nullptr; }
+bool IsSlow() {
+  return __sanitizer_set_death_callback != nullptr ||
+         std::getenv("TAKT_EMULATED") != nullptr;
+}
 
 // Boundary values of a field of so many bits, in a file of `size` bytes.
 uint64_t BoundaryValue(uint64_t number, int bits, uint64_t size) {
@@ -74,14 +79,14 @@ void DamageLimits::Begin() { begin_ns_ = ProcessorNs(); }
 
 bool DamageLimits::End() {
   const int64_t took_ns = ProcessorNs() - begin_ns_;
-  const int64_t most_ns =
-      IsSanitized() ? kTimeMaxNs * kSanitizerFactor : kTimeMaxNs;
+  const bool is_slow = IsSlow();
+  const int64_t most_ns = is_slow ? kTimeMaxNs * kSlowFactor : kTimeMaxNs;
   if (took_ns > most_ns) {
     std::fprintf(stderr, "damage: took %lld ms of processor time\n",
                  static_cast<long long>(took_ns / 1'000'000));
     return false;
   }
-  if (!IsSanitized() && PeakKib() > memory_max_kib_) {
+  if (!is_slow && PeakKib() > memory_max_kib_) {
     std::fprintf(stderr, "damage: the process has had %llu KiB\n",
                  static_cast<unsigned long long>(PeakKib()));
     return false;

@@ -42,7 +42,8 @@ foreach(without IN LISTS PARTS)
     list(APPEND options -D TAKT_${part}=${value})
   endforeach()
   run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/options -B ${WORK_DIR}
-      -G ${GENERATOR} -D CMAKE_BUILD_TYPE=${CONFIG} -D TAKT_TREE=${SOURCE_DIR}
+      -G ${GENERATOR} ${machine} -D CMAKE_BUILD_TYPE=${CONFIG}
+      -D TAKT_TREE=${SOURCE_DIR} -D TAKT_TESTDATA_DIR=${TESTDATA_DIR}
       -D CMAKE_C_COMPILER=${C_COMPILER} -D CMAKE_CXX_COMPILER=${CXX_COMPILER}
       "-DCMAKE_C_COMPILER_LAUNCHER=${launcher}"
       "-DCMAKE_CXX_COMPILER_LAUNCHER=${launcher}" ${options})

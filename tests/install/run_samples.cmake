@@ -1,5 +1,17 @@
 # For the tests of this folder: run() stops at a command that fails, and
 # run_samples() runs the programs of samples/ and compares their output.
+#
+#   TESTDATA_DIR, TOOLCHAIN, SYSROOT  of the build under test; a build for its own
+#                                     machine has neither of the latter two
+#   prefix                            where Takt is installed, if it is
+#
+# A project that is built for the same machine is given ${machine}.
+set(machine "")
+if(TOOLCHAIN)
+  set(machine -D CMAKE_TOOLCHAIN_FILE=${TOOLCHAIN} -D TAKT_SYSROOT=${SYSROOT}
+      -D TAKT_PREFIX=${prefix})
+endif()
+
 function(run)
   # Semicolons inside an argument stay.
   set(command "")
@@ -28,7 +40,7 @@ endfunction()
 
 # The control loop has 200 turns, of any duration, and no failure.
 function(run_robot_control program)
-  execute_process(COMMAND ${program} ${SOURCE_DIR}/tests/testdata/workload 0.2
+  execute_process(COMMAND ${program} ${TESTDATA_DIR}/workload 0.2
     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error)
   string(REGEX MATCHALL "[1-9][0-9]* released, [^\n]* 0 failed" streams
     "${output}")
@@ -43,7 +55,7 @@ endfunction()
 # machine.
 function(run_contention program)
   execute_process(
-    COMMAND ${program} ${SOURCE_DIR}/tests/testdata/workload 0.2 ${WORK_DIR}
+    COMMAND ${program} ${TESTDATA_DIR}/workload 0.2 ${WORK_DIR}
     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error)
   foreach(row "estimator, every 2 ms" "policy, every 5 ms")
     if(NOT output MATCHES "${row} +[|] +[0-9]+ of +[1-9][^\n]+[|] +[0-9]+ of +[1-9]")
@@ -114,11 +126,11 @@ function(run_samples directory)
   endif()
   run_contention(${directory}/contention)
   run_robot_control(${directory}/robot_control)
-  set(data ${SOURCE_DIR}/tests/testdata/api)
+  set(data ${TESTDATA_DIR}/api)
   expect_output("1 4 9 16" ${directory}/hello ${data}/simple_mul.vmfb)
   expect_output("1 4 9 16" ${directory}/hello_cpp ${data}/simple_mul.vmfb)
   expect_output("2 4 6 8" ${directory}/static_call
-    ${SOURCE_DIR}/tests/testdata/fat/fat.vmfb)
+    ${TESTDATA_DIR}/fat/fat.vmfb)
   file(SHA256 ${data}/simple_mul.vmfb hash)
   expect_output("simple is loaded"
     ${directory}/verify ${data}/simple_mul.vmfb ${hash})
@@ -131,7 +143,7 @@ function(run_samples directory)
   expect_output("waiting\n4xf32=1 16 81 256\n4xf32=0 1 16 81"
     ${directory}/coroutine ${data}/simple_mul_async.vmfb)
   expect_output("cpu: 1536, in place\ncancelled\nnpu: 1536, in place\nthe npu ran operations\nin use at the end: 0 bytes"
-    ${directory}/embed_runtime ${SOURCE_DIR}/tests/testdata/npu/either_way.vmfb)
+    ${directory}/embed_runtime ${TESTDATA_DIR}/npu/either_way.vmfb)
   if(EXISTS ${directory}/embed_event_loop)
     expect_output("4xf32=0 1 16 81\n4xf32=1 16 81 256\n4xf32=16 81 256 625\nthreads: 1"
       ${directory}/embed_event_loop ${data}/simple_mul_async.vmfb)
@@ -139,14 +151,14 @@ function(run_samples directory)
   if(EXISTS ${directory}/embed_pool)
     execute_process(
       COMMAND ${directory}/embed_pool
-              ${SOURCE_DIR}/tests/testdata/workload/perception.cpu.vmfb
+              ${TESTDATA_DIR}/workload/perception.cpu.vmfb
       RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error)
     if(NOT result EQUAL 0 OR
        NOT output MATCHES "\nthe pool's own work: done, Takt's: done, its threads: 0\n")
       message(FATAL_ERROR "embed_pool: ${result}:\n${output}\n${error}")
     endif()
   endif()
-  set(data ${SOURCE_DIR}/tests/testdata/async)
+  set(data ${TESTDATA_DIR}/async)
   foreach(language "" _cpp)
     foreach(order 01234 43210 30214)
       expect_output("4xf32=3 5 7 9\n4xf32=4 16 36 64\n4xf32=-1 -2 -3 -4\n4xf32=0 1 2 3"

@@ -37,7 +37,7 @@ set(launcher ${CMAKE_CURRENT_LIST_DIR}/reuse_objects.sh ${BUILD_DIR})
 
 file(REMOVE_RECURSE ${WORK_DIR})
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/host -B ${WORK_DIR}/build
-    -G ${GENERATOR} -D CMAKE_BUILD_TYPE=${CONFIG}
+    -G ${GENERATOR} ${machine} -D CMAKE_BUILD_TYPE=${CONFIG}
     -D CMAKE_C_COMPILER=${C_COMPILER} -D CMAKE_CXX_COMPILER=${CXX_COMPILER}
     "-DCMAKE_C_COMPILER_LAUNCHER=${launcher}"
     "-DCMAKE_CXX_COMPILER_LAUNCHER=${launcher}" ${options})
@@ -46,7 +46,7 @@ file(STRINGS ${SOURCE_DIR}/CMakeLists.txt version REGEX "^project\\(takt VERSION
 string(REGEX MATCH "[0-9.]+" version "${version}")
 expect_output("42 ${version}" ${WORK_DIR}/build/host)
 expect_output("counter: robot.read" ${WORK_DIR}/build/host_tools
-  ${SOURCE_DIR}/tests/testdata/api/counter.vmfb)
+  ${TESTDATA_DIR}/api/counter.vmfb)
 run_samples(${WORK_DIR}/build/samples)
 
 # The simulator belongs to the tools.
