@@ -57,6 +57,9 @@ _TILED = (
     "--iree-llvmcpu-enable-ukernels=all",
     _STACK,
 )
+# The channels are innermost after rewriting. The compiler would transpose both
+# sides of a concatenation of channels, to concatenate outermost.
+_REWRITTEN = (*_TILED, "--iree-opt-outer-dim-concat=false")
 _CHANNELS_LAST = (
     "--iree-preprocessing-pass-pipeline=builtin.module("
     "util.func(iree-preprocessing-convert-conv-to-channels-last))"
@@ -75,14 +78,14 @@ RECIPES: dict[str, Recipe] = {
         ),
         Recipe(
             "native",
-            _TILED,
+            _REWRITTEN,
             "convolutions, products and pools by Takt's own kernels",
             fallback="channels_last",
             is_rewritten=True,
         ),
         Recipe(
             "native_bf16",
-            _TILED,
+            _REWRITTEN,
             "as native, products of floats in the precision of bfloat16",
             fallback=None,
             is_rewritten=True,

@@ -1,5 +1,7 @@
 """Networks by Takt's own kernels: recipe native."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -296,6 +298,22 @@ def test_positive_part_of_a_sum_of_bytes(needs_compiler, tmp_path, zero_point):
     got = np.asarray(artifact.load().function()(x))
     assert np.unique(want).size > 3 and want.min() == 0
     assert np.abs(got - want).max() <= 1.01 * 0.05
+
+
+def test_channels_are_joined_where_they_are(needs_compiler, tmp_path):
+    pytest.importorskip("onnx")
+    net = Net()
+    a = net.node("Relu", net.conv("x", 3, 32))
+    b = net.node("Relu", net.conv(a, 32, 32))
+    c = net.node("Relu", net.conv(a, 32, 16, kernel=1))
+    x = net.node("Concat", net.node("Add", a, b), c, axis=1)
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 3, 32, 28], net.conv(x, 48, 8))
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    transposes = re.findall(
+        rb"dispatch_[0-9]+_[a-z_]*transpose_[0-9x]+_f32", artifact.path.read_bytes())
+    # The input and the result have their channels first.
+    assert len(set(transposes)) == 2, transposes
 
 
 def test_what_depends_on_one_tensor_becomes_a_table(needs_compiler, tmp_path):
