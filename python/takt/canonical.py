@@ -3,7 +3,8 @@
 `reduce()` takes tensors of one dimension for images that are one row high: their
 convolutions, their pools, and what lies between these. A transposed convolution
 becomes a convolution with a result for each pixel of a stride, DepthToSpace the
-reshapes that it stands for, and GridSample gathers of pixels.
+reshapes that it stands for, GridSample gathers of pixels, and a softmax before a
+convolution with one result a weighted mean.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class _Reducer(sampling.SamplingReducer):
 
         self.onnx = onnx
         self.model = model
+        self.opset = {each.domain: each.version for each in model.opset_import}.get("", 1)
         graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
         self.graph = graph
         self.constants: dict[str, np.ndarray] = {
@@ -102,6 +104,8 @@ class _Reducer(sampling.SamplingReducer):
             return self.grid_sample(node)
         if kind == "ConvTranspose":
             return self.transposed(node)
+        if kind in ("Transpose", "Softmax") and self.weighted_mean(node):
+            return True
         if len(self.shapes.get(node.input[0] if node.input else "", ())) != 3 or len(node.output) != 1:
             return False
         if kind == "Conv":
@@ -234,6 +238,47 @@ class _Reducer(sampling.SamplingReducer):
         axis = self.attributes(node)["axis"] % 3
         self.images[node.output[0]] = self.emit(
             "Concat", [self.image(name) for name in node.input], axis=3 if axis == 2 else axis)
+        return True
+
+    # Of a detector: where a side is, from how likely each distance is.
+
+    def weighted_mean(self, node: Any) -> bool:
+        """Softmax over channels, behind a Transpose or not, and a convolution 1x1
+        with one result. The pixels stay innermost, so that vectors are of pixels."""
+        softmax = self.only_consumer(node.output[0]) if node.op_type == "Transpose" else node
+        if softmax is None or softmax.op_type != "Softmax":
+            return False
+        conv = self.only_consumer(softmax.output[0])
+        shape = self.shapes.get(softmax.input[0], ())
+        if (conv is None or conv.op_type != "Conv" or len(shape) != 4
+                or self.attributes(softmax).get("axis", -1) not in (1, -3)):
+            return False
+        attributes = self.attributes(conv)
+        weights = self.constants.get(conv.input[1])
+        if (weights is None or weights.shape != (1, shape[1], 1, 1) or any(attributes.get("pads", ()))
+                or set(attributes.get("strides", [1])) != {1}):
+            return False
+        axis = 1
+        if softmax is not node:
+            perm = list(self.attributes(node)["perm"])
+            axis = perm[1]
+            if axis == 3 or sorted([perm[0], *perm[2:]]) != [perm[0], *perm[2:]]:
+                return False
+        x = self.restore(node.input[0])
+        inputs, reduced = [x], {"axes": [axis]}
+        if self.opset >= 18:
+            inputs, reduced = [x, self.constant(np.array([axis]))], {}
+        powers = self.emit("Exp", [self.emit("Sub", [x, self.emit("ReduceMax", inputs, **reduced)])])
+        in_place = weights.reshape([-1 if i == axis else 1 for i in range(4)])
+        # In this order the compiler fuses what it vectorizes.
+        sum_of_powers = self.emit("ReduceSum", [powers, self.constant(np.array([axis]))], keepdims=0)
+        weighed = self.emit("Mul", [powers, self.constant(in_place)])
+        total = self.emit("ReduceSum", [weighed, self.constant(np.array([axis]))], keepdims=0)
+        mean = self.emit("Div", [total, sum_of_powers])
+        if len(conv.input) > 2 and conv.input[2]:
+            mean = self.emit("Add", [mean, conv.input[2]])
+        self.reshape(mean, (shape[0], 1, *shape[2:]), conv.output[0])
+        self.done |= {id(softmax), id(conv)}
         return True
 
     # Pixels of a stride.

@@ -43,6 +43,33 @@ def check_compiled(tmp_path, net, shape, result):
     return artifact
 
 
+@pytest.mark.parametrize("has_bias", [False, True])
+@pytest.mark.parametrize("perm", [None, [0, 2, 1, 3]])
+def test_weighted_means(needs_compiler, tmp_path, perm, has_bias):
+    """A softmax over distances, and their mean: the last layers of detectors."""
+    net = Net()
+    x = net.conv("x", 3, 32, kernel=1)
+    if perm:
+        shape = net.constant(np.array([1, 4, 8, 60]))
+        x = net.node("Transpose", net.node("Reshape", x, shape), perm=perm)
+    x = net.node("Softmax", x, axis=1)
+    result = net.conv(x, 8 if perm else 32, 1, kernel=1, bias=has_bias)
+    check_reduced(tmp_path, net, [1, 3, 6, 10], result, without={"Softmax", "Transpose"})
+    check_compiled(tmp_path, net, [1, 3, 6, 10], result)
+
+
+@pytest.mark.parametrize("change", ["axis", "outs", "stride"])
+def test_other_softmaxes_stay(tmp_path, change):
+    net = Net()
+    x = net.node("Reshape", net.conv("x", 3, 32, kernel=1), net.constant(np.array([1, 4, 8, 60])))
+    x = net.node("Transpose", x, perm=[0, 2, 1, 3])
+    x = net.node("Softmax", x, axis=2 if change == "axis" else 1)
+    result = net.conv(x, 8, 2 if change == "outs" else 1, kernel=1,
+                      strides=[2, 2] if change == "stride" else [1, 1])
+    reduced = check_reduced(tmp_path, net, [1, 3, 6, 10], result)
+    assert "Softmax" in kinds(reduced)
+
+
 TRANSPOSED = [
     # kernel, attributes
     ((2, 2), {"strides": [2, 2]}),
