@@ -94,6 +94,9 @@ void StealingExecutor::MakeSlots(const Options& options) {
     is_flat_ = is_flat_ && (i == 0 || workers_[0]->cluster == slot->cluster);
     InitState(slot->state, slot->worker, slot->counters, i);
     slot->state.shared.slot = slot.get();
+    // A thread of a real-time priority waits for nothing but its like.
+    slot->state.shared.may_be_late =
+        options.fifo_priority <= 0 && !options.reservation.is_set();
     workers_.push_back(std::move(slot));
   }
 }

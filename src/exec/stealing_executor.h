@@ -110,6 +110,9 @@ class StealingExecutor final : public Executor {
   // Threads that one thread wakes for a job. Each of them wakes as many, so a
   // large job reaches 64 workers in six steps and no thread wakes them all.
   static constexpr uint32_t kWakeBranches = 2;
+  // A woken thread that has not begun by then waits for a processor: from a
+  // deep sleep of the processor it takes less.
+  static constexpr int64_t kLateNs = 50'000;
   // How long a thread looks for a job while two others share a processor. The
   // longest piece of a job takes a fifth of that.
   static constexpr int64_t kCrowdedNs = 500'000;
@@ -173,6 +176,18 @@ class StealingExecutor final : public Executor {
   bool WakeOne(uint32_t lane, const WorkerSet* allowed,
                const ThreadState* from);
   void WakeAll();
+  // Moves workers that do not begin to run off the processor of the thread that
+  // woke them. Between ranges of tiles, on any thread.
+  void MoveLate() {
+    if (__builtin_expect(starting_.load(std::memory_order_relaxed) != 0, 0)) {
+      MoveLateStarters();
+    }
+  }
+  void MoveLateStarters();
+  // By a thread on the processor `here`, under the lock of `idle_`.
+  void AwaitStart(SharedState& idle, int here);
+  // On a worker that was woken.
+  void EndStart(ThreadState& state);
   // How many threads the rest of `job` is worth, besides the one that has it.
   uint32_t HelpersWorth(const Job& job) const;
   // How many threads a submission of `job` wakes: at least one.
@@ -406,6 +421,7 @@ class StealingExecutor final : public Executor {
   std::atomic<bool> stopping_{false};
   alignas(64) std::atomic<uint32_t> active_{0};
   std::atomic<uint32_t> searching_{0};
+  std::atomic<uint32_t> starting_{0};  // Workers whose start is awaited.
   std::atomic<uint32_t> trim_count_{0};
 
   mutable Mutex mutex_;

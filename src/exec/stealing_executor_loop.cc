@@ -212,6 +212,8 @@ void StealingExecutor::Return(ThreadState& state) {
   // No thread has counted it if it was notified, or is late, or stays.
   if (idle_.Withdraw(state.shared)) {
     active_.fetch_add(1, std::memory_order_seq_cst);
+  } else if (state.shared.may_be_late) {
+    EndStart(state);
   }
   state.shared.sleeper.Take(SharedState::kWork);
 }

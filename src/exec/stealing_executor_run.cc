@@ -199,6 +199,7 @@ bool StealingExecutor::RunShared(ThreadState& state, FoundJob found) {
       state.worker->stops_for_ = stops_for;
     }
     RunRange(state, job, begin, end);
+    MoveLate();
     // It may have left something more urgent to this thread.
     if (FireOverdueTimer(state)) RunRest(state, job, end, end);
     if (!is_known) {  // Finds a good length of ranges by trying.

@@ -248,12 +248,55 @@ bool StealingExecutor::WakeOne(uint32_t lane, const WorkerSet* allowed,
         if (idle.is_helping_caller) {
           is_raised = true;
           idle.sleeper.Raise(SharedState::kWork);
+        } else if (idle.may_be_late) {
+          AwaitStart(idle, here);
         }
       }));
   if (woken == nullptr) return false;
   if (!is_raised) woken->sleeper.Raise(SharedState::kWork);
   if (from != nullptr) from->counters->wakes.Add(1);
   return true;
+}
+
+void StealingExecutor::AwaitStart(SharedState& idle, int here) {
+  TAKT_DCHECK(idle.start.load() == SharedState::Start::kDone);
+  idle.woken_ns.store(NowNs(), std::memory_order_relaxed);
+  idle.woken_on.store(here, std::memory_order_relaxed);
+  starting_.fetch_add(1, std::memory_order_relaxed);
+  idle.start.store(SharedState::Start::kAwaited, std::memory_order_release);
+}
+
+void StealingExecutor::MoveLateStarters() {
+  using Start = SharedState::Start;
+  const int64_t now_ns = NowNs();
+  for (const auto& slot : workers_) {
+    SharedState& shared = slot->state.shared;
+    Start start = shared.start.load(std::memory_order_acquire);
+    if (start != Start::kAwaited ||
+        now_ns - shared.woken_ns.load(std::memory_order_relaxed) < kLateNs ||
+        !shared.start.compare_exchange_strong(start, Start::kMoving)) {
+      continue;
+    }
+    slot->thread.MoveOff(shared.woken_on.load(std::memory_order_relaxed));
+    shared.start.store(Start::kMoved, std::memory_order_release);
+  }
+}
+
+void StealingExecutor::EndStart(ThreadState& state) {
+  using Start = SharedState::Start;
+  SharedState& shared = state.shared;
+  Start start = Start::kAwaited;
+  if (shared.start.compare_exchange_strong(start, Start::kDone)) {
+    starting_.fetch_sub(1, std::memory_order_relaxed);
+    return;
+  }
+  if (start == Start::kDone) return;
+  while (shared.start.load(std::memory_order_acquire) == Start::kMoving) {
+    sched_yield();
+  }
+  state.slot()->thread.ComeBack();
+  shared.start.store(Start::kDone, std::memory_order_relaxed);
+  starting_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void StealingExecutor::WakeAll() {

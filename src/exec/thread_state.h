@@ -131,9 +131,17 @@ struct SharedState : IdleNode {
   // What the thread runs, if the executor watches that. Written by the thread.
   std::atomic<RunningWork> running{};
 
+  // Whether a worker that was woken has begun to run. One that has not for long
+  // may wait for the processor of the thread that woke it.
+  enum class Start : uint8_t { kDone, kAwaited, kMoving, kMoved };
+  std::atomic<Start> start{Start::kDone};
+  std::atomic<int64_t> woken_ns{0};  // When,
+  std::atomic<int> woken_on{-1};     // and by a thread on which processor.
+
   // Set before other threads can see this state, and fixed from then on.
   WorkerSlot* slot = nullptr;  // Null: the thread is not a worker.
   bool is_helping_caller = false;
+  bool may_be_late = false;  // It is a worker whose start is awaited.
 
   // Written by the thread before it enters the list of idle threads; read by
   // others while it is there, under the list's lock.

@@ -13,28 +13,14 @@
 #include "base/thread_latency.h"
 
 namespace takt::exec {
-namespace {
 
-// A kernel's processor mask, with a bit for each processor that a CpuSet may
-// have.
-class KernelCpuSet {
- public:
-  void Add(uint32_t cpu) { CPU_SET_S(cpu, sizeof(sets_), sets_); }
-  CpuSet ToCpuSet() const {
-    CpuSet result;
-    for (uint32_t cpu = 0; cpu < CpuSet::kMaxCpus; ++cpu) {
-      if (CPU_ISSET_S(cpu, sizeof(sets_), sets_)) result.Add(cpu);
-    }
-    return result;
+CpuSet KernelCpuSet::ToCpuSet() const {
+  CpuSet result;
+  for (uint32_t cpu = 0; cpu < CpuSet::kMaxCpus; ++cpu) {
+    if (CPU_ISSET_S(cpu, sizeof(sets_), sets_)) result.Add(cpu);
   }
-  size_t bytes() const { return sizeof(sets_); }
-  cpu_set_t* get() { return sets_; }
-
- private:
-  cpu_set_t sets_[CpuSet::kMaxCpus / CPU_SETSIZE] = {};
-};
-
-}  // namespace
+  return result;
+}
 
 std::string WorkerThread::Options::TraceName() const {
   return cpus.empty() ? name
@@ -70,9 +56,30 @@ void WorkerThread::Join() { thread_.Join(); }
 
 void WorkerThread::Detach() { thread_.Detach(); }
 
+void WorkerThread::MoveOff(int cpu) {
+  MutexLock lock(&mutex_);
+  if (cpu < 0 || !report_.is_running || !wanted_cpus_.empty()) return;
+  const auto id = static_cast<pid_t>(report_.thread_id);
+  KernelCpuSet cpus;
+  if (sched_getaffinity(id, cpus.bytes(), cpus.get()) != 0) return;
+  moved_from_ = cpus;
+  cpus.Remove(static_cast<uint32_t>(cpu));
+  if (cpus.empty()) return;
+  is_moved_ = sched_setaffinity(id, cpus.bytes(), cpus.get()) == 0;
+}
+
+void WorkerThread::ComeBack() {
+  MutexLock lock(&mutex_);
+  if (!is_moved_) return;
+  is_moved_ = false;
+  // Should it fail, the thread stays where it may run now.
+  (void)sched_setaffinity(0, moved_from_.bytes(), moved_from_.get());
+}
+
 void WorkerThread::SetAffinity(const CpuSet& cpus) {
   MutexLock lock(&mutex_);
   wanted_cpus_ = cpus;
+  is_moved_ = false;
   // A thread that has not begun does it itself.
   if (report_.is_running) ApplyAffinity(cpus);
 }

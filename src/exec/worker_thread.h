@@ -8,6 +8,8 @@
 #ifndef TAKT_EXEC_WORKER_THREAD_H_
 #define TAKT_EXEC_WORKER_THREAD_H_
 
+#include <sched.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -21,6 +23,21 @@
 #include "base/thread_reservation.h"
 
 namespace takt::exec {
+
+// A kernel's processor mask, with a bit for each processor that a CpuSet may
+// have.
+class KernelCpuSet {
+ public:
+  void Add(uint32_t cpu) { CPU_SET_S(cpu, sizeof(sets_), sets_); }
+  void Remove(uint32_t cpu) { CPU_CLR_S(cpu, sizeof(sets_), sets_); }
+  bool empty() const { return CPU_COUNT_S(sizeof(sets_), sets_) == 0; }
+  CpuSet ToCpuSet() const;
+  size_t bytes() const { return sizeof(sets_); }
+  cpu_set_t* get() { return sets_; }
+
+ private:
+  cpu_set_t sets_[CpuSet::kMaxCpus / CPU_SETSIZE] = {};
+};
 
 class WorkerThread {
  public:
@@ -65,6 +82,13 @@ class WorkerThread {
   // has returned.
   void Detach();
 
+  // Keeps the thread off `cpu` until it comes back, if it has no processors of
+  // its own and may run elsewhere: one that waits there moves at once. The
+  // caller knows that the thread does not end meanwhile. Two system calls.
+  void MoveOff(int cpu) ABSL_LOCKS_EXCLUDED(mutex_);
+  // On the thread itself: it may run again where it might before MoveOff().
+  void ComeBack() ABSL_LOCKS_EXCLUDED(mutex_);
+
   // Moves the thread to `cpus`; the report contains the outcome.
   void SetAffinity(const CpuSet& cpus) ABSL_LOCKS_EXCLUDED(mutex_);
   Report report() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -90,6 +114,9 @@ class WorkerThread {
 
   mutable Mutex mutex_;
   CpuSet wanted_cpus_ ABSL_GUARDED_BY(mutex_);
+  // Where it might run before MoveOff().
+  KernelCpuSet moved_from_ ABSL_GUARDED_BY(mutex_);
+  bool is_moved_ ABSL_GUARDED_BY(mutex_) = false;
   Report report_ ABSL_GUARDED_BY(mutex_);
 };
 

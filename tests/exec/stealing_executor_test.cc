@@ -4,6 +4,10 @@
 #include "exec/stealing_executor.h"
 
 #include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <functional>
@@ -92,6 +96,66 @@ TEST(StealingExecutorTest, ItsMembersAreOnTheirOwnCacheLines) {
         0u);
     executor->Shutdown();
   }
+}
+
+// Holds a thread in a handler of SIGUSR1.
+class HeldThread {
+ public:
+  explicit HeldThread(uint64_t thread_id) {
+    is_held_ = true;
+    is_in_handler_ = false;
+    struct sigaction action = {};
+    action.sa_handler = [](int) {
+      is_in_handler_ = true;
+      const timespec moment = {0, 100'000};
+      while (is_held_) nanosleep(&moment, nullptr);
+    };
+    sigaction(SIGUSR1, &action, nullptr);
+    syscall(SYS_tgkill, getpid(), static_cast<pid_t>(thread_id), SIGUSR1);
+    EXPECT_TRUE(BecomesTrue([] { return is_in_handler_.load(); }));
+  }
+  ~HeldThread() { is_held_ = false; }
+
+ private:
+  static std::atomic<bool> is_held_, is_in_handler_;
+};
+std::atomic<bool> HeldThread::is_held_{false};
+std::atomic<bool> HeldThread::is_in_handler_{false};
+
+int CpuCountOf(uint64_t thread_id) {
+  cpu_set_t cpus;
+  return sched_getaffinity(static_cast<pid_t>(thread_id), sizeof(cpus),
+                           &cpus) == 0
+             ? CPU_COUNT(&cpus)
+             : 0;
+}
+
+TEST(StealingExecutorTest, AWorkerThatDoesNotBeginIsMovedAway) {
+  const int cpu_count = CpuCountOf(0);
+  if (cpu_count < 2) GTEST_SKIP() << "there is one processor";
+  const Ref<Executor> executor = Make(OptionsOf(1));
+  ASSERT_TRUE(BecomesTrue(
+      [&] { return executor->statistics().workers[0].counts.park_count > 0; }));
+  const uint64_t id = executor->statistics().workers[0].thread.thread_id;
+  {
+    const HeldThread held(id);
+    FunctionJob job;
+    job.tile_count = 100'000;
+    job.expected_tile_ns = 20'000;
+    job.run = [&](uint32_t, uint32_t end, Worker&) {
+      const int64_t end_ns = NowNs() + 20'000;
+      while (CpuCountOf(id) == cpu_count && NowNs() < end_ns) continue;
+      return end;
+    };
+    Executor::HelpingCaller helper(*executor);
+    job.finish = [&](Worker&) { helper.Notify(); };
+    executor->Submit(&job);
+    EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
+    EXPECT_EQ(CpuCountOf(id), cpu_count - 1);
+  }
+  // Once it runs, it may go everywhere again.
+  EXPECT_TRUE(BecomesTrue([&] { return CpuCountOf(id) == cpu_count; }));
+  executor->Shutdown();
 }
 
 // A caller's memory would otherwise be left when the library is unloaded.

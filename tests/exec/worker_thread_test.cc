@@ -11,6 +11,7 @@
 #include <atomic>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "gtest/gtest.h"
 #include "topology/topology.h"
@@ -114,6 +115,48 @@ TEST(WorkerThreadTest, ARefusedAffinityIsReportedAndTheThreadRuns) {
   EXPECT_EQ(RunOne(options, &report).name, "still-here");
   EXPECT_EQ(report.affinity_error, EINVAL);
   EXPECT_TRUE(report.cpus == topology::AllowedCpus());
+}
+
+// The processors of a thread after MoveOff(), and after ComeBack().
+std::pair<CpuSet, CpuSet> Move(const CpuSet& own, int cpu) {
+  struct Mover {
+    WorkerThread thread;
+    int cpu = -1;
+    CpuSet moved, back;
+    static void Run(void* argument) {
+      auto* self = static_cast<Mover*>(argument);
+      self->thread.MoveOff(self->cpu);
+      self->moved = topology::AllowedCpus();
+      self->thread.ComeBack();
+      self->back = topology::AllowedCpus();
+    }
+  };
+  Mover mover;
+  mover.cpu = cpu;
+  WorkerThread::Options options;
+  options.cpus = own;
+  EXPECT_TRUE(mover.thread.Start(options, &Mover::Run, &mover).ok());
+  mover.thread.Join();
+  return {mover.moved, mover.back};
+}
+
+TEST(WorkerThreadTest, AThreadIsKeptOffAProcessorForAWhile) {
+  const CpuSet all = topology::AllowedCpus();
+  const int cpu = all.Next(0);
+  const auto [moved, back] = Move({}, cpu);
+  EXPECT_TRUE(back == all);
+  if (all.count() < 2) {
+    EXPECT_TRUE(moved == all);
+  } else {
+    EXPECT_FALSE(moved.Contains(static_cast<uint32_t>(cpu)));
+    EXPECT_EQ(moved.count() + 1, all.count());
+  }
+}
+
+TEST(WorkerThreadTest, AThreadStaysOnProcessorsOfItsOwn) {
+  const auto [moved, back] = Move(OneCpu(), topology::AllowedCpus().Next(0));
+  EXPECT_EQ(moved.ToString(), OneCpu().ToString());
+  EXPECT_EQ(back.ToString(), OneCpu().ToString());
 }
 
 TEST(WorkerThreadTest, APriorityIsGrantedOrItsErrorReported) {
