@@ -268,6 +268,13 @@ void StealingExecutor::AwaitStart(SharedState& idle, int here) {
 
 void StealingExecutor::MoveLateStarters() {
   using Start = SharedState::Start;
+  if (fills_cpus_) {
+    const uint32_t active = active_.load(std::memory_order_relaxed);
+    const uint32_t elsewhere =
+        starting_.load(std::memory_order_relaxed) + cpu_load_.crowding();
+    // Each processor has a thread at work already.
+    if (active >= cpu_count_ + elsewhere) return;
+  }
   const int64_t now_ns = NowNs();
   for (const auto& slot : workers_) {
     SharedState& shared = slot->state.shared;
