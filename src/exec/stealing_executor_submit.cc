@@ -272,7 +272,7 @@ void StealingExecutor::MoveLateStarters() {
     const uint32_t active = active_.load(std::memory_order_relaxed);
     const uint32_t elsewhere =
         starting_.load(std::memory_order_relaxed) + cpu_load_.crowding();
-    // Each processor has a thread at work already.
+    // Every processor has a thread at work already.
     if (active >= cpu_count_ + elsewhere) return;
   }
   const int64_t now_ns = NowNs();

@@ -64,7 +64,7 @@ class ResultMemory final : public JobResultMemory {
   void NoteWork(const Fence* wait, const Fence* signal);
   // `joined` is reached with the last of `fences`, which may be null.
   void NoteJoin(absl::Span<Fence* const> fences, const Fence* joined);
-  // The program goes on when all of these are reached.
+  // The program continues only when all of these are reached.
   void NoteAwait(absl::Span<Fence* const> fences);
   // Whether the noted work is over when the call is.
   bool EndsInTime() const;
@@ -76,7 +76,7 @@ class ResultMemory final : public JobResultMemory {
   // By allocation. For comparison only: some may be destroyed.
   absl::InlinedVector<const Storage*, 8> storages_;
   Ref<const Fence> end_;
-  // What ends noted work, and nothing noted waits for.
+  // These fences end noted work, and no noted work waits for them.
   absl::InlinedVector<Ref<const Fence>, 4> open_;
   bool has_endless_work_ = false;  // No fence tells its end.
 };
