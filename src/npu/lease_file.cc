@@ -45,7 +45,8 @@ absl::StatusOr<LeaseFile> LeaseFile::Join(const std::string& path) {
   uint64_t magic = 0;
   const ssize_t got = pread(file.get(), &magic, sizeof(magic), 0);
   if (got < 0) return PathError(errno, path);
-  if (got > 0 && magic != kMagic) {
+  // 0: another process is about to write it.
+  if (got > 0 && magic != 0 && magic != kMagic) {
     return absl::FailedPreconditionError(absl::StrCat(
         "lease file ", path, ": a file of another kind or version"));
   }

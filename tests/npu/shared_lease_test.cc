@@ -57,6 +57,7 @@ TEST_F(SharedLeaseTest, OneAtATimeHasIt) {
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       const auto lease = Join();
+      ASSERT_NE(lease, nullptr);
       for (int turn = 0; turn < 200; ++turn) {
         Acquire(*lease);
         EXPECT_EQ(holders.fetch_add(1), 0);
@@ -223,6 +224,20 @@ TEST_F(SharedLeaseTest, RefusesOtherFiles) {
   EXPECT_EQ(
       SharedLease::Join("/no/such/folder/lease", kTurnMaxNs).status().code(),
       absl::StatusCode::kNotFound);
+}
+
+// Another process is about to write the file's first words: it takes its slot
+// before.
+TEST_F(SharedLeaseTest, AFileThatIsBeingMadeIsJoined) {
+  const std::string slot(100, '\0');
+  const int file = open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  ASSERT_GE(file, 0);
+  ASSERT_EQ(write(file, slot.data(), slot.size()), 100);
+  close(file);
+  const auto lease = Join();
+  ASSERT_NE(lease, nullptr);
+  Acquire(*lease);
+  lease->Release();
 }
 
 TEST_F(SharedLeaseTest, SlotsAreUsedAgain) {
