@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -24,6 +25,8 @@ class AtomicFileTest : public testing::Test {
     EXPECT_NE(mkdtemp(pattern.data()), nullptr);
     folder_ = pattern;
   }
+  ~AtomicFileTest() override { std::filesystem::remove_all(folder_); }
+
   static std::string Contents(const std::string& path) {
     std::ifstream stream(path);
     std::stringstream text;
