@@ -11,7 +11,7 @@ import sys
 import time
 from typing import Callable
 
-from . import errors
+from . import errors, static_shapes
 from .tools import find_tool
 
 # Commands that are programs of their own.
@@ -67,6 +67,9 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument("model", metavar="MODEL", help=".onnx, .mlir, .stablehlo, .tflite")
         command.add_argument("-o", "--output", metavar="FILE", help="the module; default: MODEL.vmfb")
+        command.add_argument(
+            "--shape", action="append", default=[], metavar="NAME=1x3x640x640",
+            help="an input's shape, or a dimension's size (batch=1), where the network leaves it open")
         command.add_argument("--deadline", type=float, metavar="SECONDS")
         command.add_argument("--priority", type=int, metavar="0-255")
         command.add_argument("--affinity", metavar="CPUS", help='CPUs, such as "0,2"')
@@ -142,6 +145,7 @@ def _shared_options(options: argparse.Namespace) -> dict:
     """Of takt.compile(), for the commands that compile."""
     cpus = options.affinity
     return {
+        "shapes": dict(map(static_shapes.parse, options.shape)),
         "flags": options.flag,
         "deadline": options.deadline,
         "priority": options.priority,

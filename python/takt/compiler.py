@@ -12,7 +12,7 @@ import pathlib
 import shutil
 import tempfile
 import time
-from typing import Any, Callable, Iterable, Mapping
+from typing import Any, Callable, Iterable, Mapping, Sequence
 
 from . import declarations, dispatches, importers, placing, recipes, targets
 from .errors import CompileError
@@ -54,6 +54,7 @@ class Artifact:
 def compile(
     model: Any,
     *,
+    shapes: Mapping[str, int | Sequence[int]] | None = None,
     target: str | Iterable[str] = "host",
     npu: str | None = None,
     recipe: str | os.PathLike | recipes.Recipe | None = None,
@@ -76,6 +77,9 @@ def compile(
 
     model        .onnx, .mlir, .stablehlo or .tflite; MLIR text; a
                  `jax.jit(f).lower(x)`; a `torch.export.ExportedProgram`.
+    shapes       of an ONNX network's inputs, where the file leaves them open:
+                 {"image": (1, 3, 640, 640)}, or {"batch": 1} by the name of the
+                 dimension. A network of known shapes is much quicker.
     target       "host", or an architecture and CPU: "aarch64:cortex-a76"; several
                  of them, in a list or with commas, for one module of them all.
     npu          a driver: "host", "sim", "sim=PROFILE.json" or "DRIVER.so". The
@@ -101,7 +105,7 @@ def compile(
     cache        the folder of compiled modules. Default: $TAKT_CACHE, else
                  takt under the user's cache folder.
     """
-    source = importers.read(model)
+    source = importers.read(model, shapes)
     reflection = _reflection(deadline, priority, affinity, isa, resource, batch_dim)
     of_function = {}
     for key, value in (annotations or {}).items():
@@ -282,9 +286,9 @@ class Job:
             try:
                 artifact = self.compile(recipe)
             except CompileError as error:
-                if recipe.fallback is None:
-                    raise
                 failed[recipe.name] = str(error)
+                if recipe.fallback is None:
+                    raise CompileError("\n".join(failed.values())) from error
                 recipe = recipes.RECIPES[recipe.fallback]
                 continue
             if failed:

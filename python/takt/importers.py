@@ -12,7 +12,7 @@ import sys
 import tempfile
 from typing import Any
 
-from . import convolutions
+from . import convolutions, static_shapes
 from .errors import CompileError
 
 
@@ -31,15 +31,18 @@ class Source:
     network: Any = None
 
 
-def read(model: Any) -> Source:
+def read(model: Any, shapes: static_shapes.Shapes | None = None) -> Source:
     """`model`: a path (.onnx, .mlir, .mlirbc, .stablehlo, .tflite), MLIR text or
-    bytecode, a `jax.jit(f).lower(...)`, or a `torch.export.ExportedProgram`."""
+    bytecode, a `jax.jit(f).lower(...)`, or a `torch.export.ExportedProgram`.
+    `shapes`: of an ONNX network's inputs (`static_shapes.fix`)."""
+    if shapes and not (isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith(".onnx")):
+        raise ValueError("shapes: they are for .onnx files; other programs have theirs")
     if isinstance(model, (str, os.PathLike)) and not _is_mlir_text(model):
         path = pathlib.Path(model)
         if not path.exists():
             raise FileNotFoundError(f"there is no model {path}")
         if path.suffix == ".onnx":
-            return _read_onnx(path)
+            return _read_onnx(path, shapes)
         if path.suffix == ".tflite":
             return _read_tflite(path)
         return _read_mlir(path.read_bytes())
@@ -81,13 +84,18 @@ def _read_mlir(data: bytes) -> Source:
         return Source(pathlib.Path(target).read_bytes(), "none")
 
 
-def _read_onnx(path: pathlib.Path) -> Source:
+def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -> Source:
     try:
         import onnx
     except ImportError as error:
         raise CompileError("ONNX models need the package onnx: pip install takt[compile]") from error
+    model = onnx.load(os.fspath(path))
     with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
         target = os.path.join(scratch, "model.mlir")
+        if shapes:
+            model = static_shapes.fix(model, shapes)
+            path = pathlib.Path(scratch, path.name)
+            onnx.save(model, os.fspath(path))
         # An older opset means what the newer one says; the importer converts it.
         run_tool(
             [sys.executable, "-m", "iree.compiler.tools.import_onnx", os.fspath(path),
@@ -95,7 +103,6 @@ def _read_onnx(path: pathlib.Path) -> Source:
             f"importing {path}",
         )
         mlir = pathlib.Path(target).read_bytes()
-    model = onnx.load(os.fspath(path))
     graph = model.graph
     is_quantized = any(node.op_type == "QuantizeLinear" for node in graph.node)
     constants = {tensor.name for tensor in graph.initializer}

@@ -1,0 +1,115 @@
+"""Sizes for the dimensions that an ONNX network leaves open.
+
+Exporters name such a dimension ("batch") or leave it without a name. `fix()` gives
+them sizes, so that the compiler and Takt's kernels know every shape.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, Iterator, Mapping, Sequence, Union
+
+Shapes = Mapping[str, Union[int, Sequence[int]]]
+
+
+def fix(model: Any, shapes: Shapes) -> Any:
+    """The network with these shapes.
+
+    model    an onnx.ModelProto; not changed.
+    shapes   by the name of an input: its shape; by the name of a dimension: its
+             size. A size that an input's shape gives to a named dimension counts
+             wherever that name stands.
+    raises   ValueError: a name that is neither, a shape that does not fit, or two
+             sizes for one dimension.
+    """
+    import onnx
+
+    fixed = onnx.ModelProto()
+    fixed.CopyFrom(model)
+    constants = {tensor.name for tensor in fixed.graph.initializer}
+    inputs = {value.name: value for value in fixed.graph.input if value.name not in constants}
+    known = {dim.dim_param for value in inputs.values() for dim in _dims(value) if _is_named(dim)}
+    sizes: dict[str, int] = {}
+    for name, shape in shapes.items():
+        if name in inputs:
+            _fix_input(inputs[name], [shape] if isinstance(shape, int) else list(shape), sizes)
+        elif isinstance(shape, int):
+            _set_size(sizes, name, shape)
+        else:
+            raise ValueError(f"shapes: the network has no input {name!r}; it has {_list(inputs)}")
+    for name in sizes:
+        if name not in known:
+            raise ValueError(
+                f"shapes: the network has no input and no dimension {name!r}; "
+                f"its inputs are {_list(inputs)}, its dimensions {_list(known)}")
+    for value in inputs.values():
+        for dim in _dims(value):
+            if dim.dim_param in sizes:
+                dim.dim_value = sizes[dim.dim_param]
+    # What else is written down may contradict them.
+    del fixed.graph.value_info[:]
+    asked = onnx.ModelProto()
+    asked.CopyFrom(fixed)
+    for value in asked.graph.output:
+        value.type.tensor_type.ClearField("shape")
+    inferred = onnx.shape_inference.infer_shapes(asked, data_prop=True)
+    for value, found in zip(fixed.graph.output, inferred.graph.output):
+        if found.type.tensor_type.HasField("shape"):
+            value.CopyFrom(found)
+        for dim in _dims(value):
+            if not dim.HasField("dim_value"):
+                dim.Clear()
+    return fixed
+
+
+def _fix_input(value: Any, shape: list[int], sizes: dict[str, int]) -> None:
+    tensor = value.type.tensor_type
+    if not tensor.HasField("shape"):
+        tensor.shape.dim.extend([type(tensor.shape).Dimension() for _ in shape])
+    dims = tensor.shape.dim
+    if len(dims) != len(shape):
+        raise ValueError(f"shapes: {value.name!r} has {len(dims)} dimensions, not the {len(shape)} of {shape}")
+    for i, (dim, size) in enumerate(zip(dims, shape)):
+        # Some exporters write 0 or -1 where they mean an open dimension.
+        if dim.HasField("dim_value") and dim.dim_value > 0 and dim.dim_value != size:
+            raise ValueError(
+                f"shapes: dimension {i} of {value.name!r} is {dim.dim_value} in the network, not {size}")
+        if _is_named(dim):
+            _set_size(sizes, dim.dim_param, size)
+        else:
+            _check_size(value.name, size)
+        dim.dim_value = size
+
+
+def _set_size(sizes: dict[str, int], name: str, size: int) -> None:
+    _check_size(name, size)
+    if sizes.setdefault(name, size) != size:
+        raise ValueError(f"shapes: dimension {name!r} cannot be both {sizes[name]} and {size}")
+
+
+def _check_size(name: str, size: int) -> None:
+    if isinstance(size, bool) or not isinstance(size, int) or not 0 < size < 1 << 31:
+        raise ValueError(f"shapes: {size!r} is no size for {name!r}")
+
+
+def _is_named(dim: Any) -> bool:
+    return dim.dim_param not in ("", "?")  # Paddle writes "?" for any open one.
+
+
+def _dims(value: Any) -> Iterator[Any]:
+    return iter(value.type.tensor_type.shape.dim)
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(repr(name) for name in sorted(names)) or "none"
+
+
+def parse(text: str) -> tuple[str, int | tuple[int, ...]]:
+    """A flag's value: "image=1x3x640x640", or "batch=1"."""
+    name, separator, shape = text.rpartition("=")
+    try:
+        sizes = tuple(int(size) for size in shape.split("x"))
+    except ValueError:
+        sizes = ()
+    if not (name and separator and sizes):
+        raise ValueError(f"shape {text!r}: expected NAME=1x3x640x640, or DIMENSION=1")
+    return name, sizes[0] if len(sizes) == 1 else sizes
