@@ -57,7 +57,13 @@ class _Round:
     def run(self) -> bool:
         """Whether something was replaced."""
         kept, new = [], {}
+        is_inlined = False
         for node in self.graph.node:
+            branch = self.branch(node)
+            if branch is not None:
+                kept.extend(branch)
+                is_inlined = True
+                continue
             values = self.compute(node)
             if values is None:
                 kept.append(node)
@@ -67,7 +73,7 @@ class _Round:
                 kept.append(node)
             else:
                 new.update(values)
-        if not new:
+        if not new and not is_inlined:
             return False
         used = {name for node in kept for name in _inputs(node)}
         del self.graph.node[:]
@@ -79,6 +85,26 @@ class _Round:
         for value in stale:
             self.graph.value_info.remove(value)
         return True
+
+    def branch(self, node: Any) -> list[Any] | None:
+        """What an If with a known condition does."""
+        if node.op_type != "If" or node.domain not in ("", "ai.onnx") or node.input[0] not in self.constants:
+            return None
+        key = "then_branch" if bool(self.constants[node.input[0]].reshape(-1)[0]) else "else_branch"
+        graph = next(each.g for each in node.attribute if each.name == key)
+        # Other branches may have the same names.
+        prefix = f"{node.output[0]}."
+        own = {tensor.name for tensor in graph.initializer}
+        own.update(name for inner in graph.node for name in inner.output if name)
+        renamed = {name: prefix + name for name in own}
+        for tensor in graph.initializer:
+            self.graph.initializer.add().CopyFrom(tensor)
+            self.graph.initializer[-1].name = renamed[tensor.name]
+        nodes = [_renamed(inner, renamed) for inner in graph.node]
+        for result, name in zip(graph.output, node.output):
+            source = renamed.get(result.name, result.name)
+            nodes.append(self.onnx.helper.make_node("Identity", [source], [name]))
+        return nodes
 
     def compute(self, node: Any) -> dict[str, np.ndarray] | None:
         """The node's results; None if they depend on an input, or are too large."""
@@ -113,6 +139,23 @@ class _Round:
         evaluator = self.onnx.reference.ReferenceEvaluator(graph, opsets=self.opsets)
         return {name: np.asarray(value)
                 for name, value in zip(outputs, evaluator.run(outputs, feeds))}
+
+
+def _renamed(node: Any, names: dict[str, str]) -> Any:
+    """With other names for some tensors, in its subgraphs, too. A subgraph has no
+    tensor of its own with one of these names."""
+    result = type(node)()
+    result.CopyFrom(node)
+    result.input[:] = [names.get(name, name) for name in node.input]
+    result.output[:] = [names.get(name, name) for name in node.output]
+    for attribute in result.attribute:
+        for graph in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
+            inner = [_renamed(each, names) for each in graph.node]
+            del graph.node[:]
+            graph.node.extend(inner)
+            for value in graph.output:
+                value.name = names.get(value.name, value.name)
+    return result
 
 
 def _inputs(node: Any) -> set[str]:
