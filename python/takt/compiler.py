@@ -134,6 +134,7 @@ def compile(
         timeout,
         has_npu=npu is not None,
         rewrite=rewrite if npu is None else lambda _: None,
+        failed=source.failed,
     )
     if tune:
         from . import tuning
@@ -237,6 +238,7 @@ class Job:
     has_npu: bool = False
     # The program in terms of Takt's kernels; None if it has no use for them.
     rewrite: Callable[[str], bytes | None] = lambda _: None
+    failed: dict[str, str] = dataclasses.field(default_factory=dict)  # Before any recipe.
 
     def compile(self, recipe: recipes.Recipe) -> Artifact:
         """Compiles the model, or uses the cached module."""
@@ -281,7 +283,7 @@ class Job:
             return dispatches.tiles_of(self._configure(source, self._flags(recipe), recipe))
 
     def compile_or_fall_back(self, recipe: recipes.Recipe) -> Artifact:
-        failed = {}
+        failed = dict(self.failed)
         while True:
             try:
                 artifact = self.compile(recipe)

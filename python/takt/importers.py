@@ -12,8 +12,10 @@ import sys
 import tempfile
 from typing import Any
 
-from . import convolutions, static_shapes
+from . import convolutions, portable, static_shapes
 from .errors import CompileError
+
+_OPSET = 17
 
 
 @dataclasses.dataclass
@@ -29,6 +31,8 @@ class Source:
     names: dict[str | None, tuple[list[str], list[str]]] = dataclasses.field(default_factory=dict)
     # The network as it was read (an onnx.ModelProto), for `rewritten()`.
     network: Any = None
+    # What could not be done for the program, by its name: the reason.
+    failed: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 def read(model: Any, shapes: static_shapes.Shapes | None = None) -> Source:
@@ -90,26 +94,22 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
     except ImportError as error:
         raise CompileError("ONNX models need the package onnx: pip install takt[compile]") from error
     model = onnx.load(os.fspath(path))
-    with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
-        target = os.path.join(scratch, "model.mlir")
-        if shapes:
-            model = static_shapes.fix(model, shapes)
-            path = pathlib.Path(scratch, path.name)
-            onnx.save(model, os.fspath(path))
-        # An older opset means what the newer one says; the importer converts it.
-        run_tool(
-            [sys.executable, "-m", "iree.compiler.tools.import_onnx", os.fspath(path),
-             "-o", target, "--opset-version=17"],
-            f"importing {path}",
-        )
-        mlir = pathlib.Path(target).read_bytes()
-    graph = model.graph
+    if shapes:
+        model = static_shapes.fix(model, shapes)
+    failed = {}
+    try:
+        network = portable.port(_of_opset(model))
+    except Exception as error:  # The importer may know what the way to it does not.
+        failed["portable"] = f"{type(error).__name__}: {error}"
+        network = model
+    mlir = _import_onnx(network, f"importing {path}")
+    graph = network.graph
     is_quantized = any(node.op_type == "QuantizeLinear" for node in graph.node)
     constants = {tensor.name for tensor in graph.initializer}
-    if convolutions.is_small(model):
+    if convolutions.is_small(network):
         recipe = "plain"
     else:
-        recipe = None if is_quantized else convolutions.recipe_of(model)
+        recipe = None if is_quantized else convolutions.recipe_of(network)
     return Source(
         mlir,
         input_type="onnx",
@@ -121,8 +121,33 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
                 [value.name for value in graph.output],
             )
         },
-        network=model,
+        network=network,
+        failed=failed,
     )
+
+
+def _of_opset(model: Any) -> Any:
+    """The model in the first opset that is known here, or its own later one."""
+    import onnx
+
+    version = {each.domain: each.version for each in model.opset_import}.get("", 1)
+    return onnx.version_converter.convert_version(model, _OPSET) if version < _OPSET else model
+
+
+def _import_onnx(model: Any, what: str) -> bytes:
+    import onnx
+
+    with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
+        path = os.path.join(scratch, "model.onnx")
+        target = os.path.join(scratch, "model.mlir")
+        onnx.save(model, path)
+        # An older opset means what the newer one says; the importer converts it.
+        run_tool(
+            [sys.executable, "-m", "iree.compiler.tools.import_onnx", path,
+             "-o", target, f"--opset-version={_OPSET}"],
+            what,
+        )
+        return pathlib.Path(target).read_bytes()
 
 
 @dataclasses.dataclass
@@ -138,30 +163,17 @@ def rewritten(source: Source, precision: str = "") -> Rewritten | None:
     """None if there is nothing that a kernel could do."""
     if source.network is None:
         return None
-    import onnx
-
     from . import rewriting
 
-    version = {each.domain: each.version for each in source.network.opset_import}.get("", 1)
-    network = source.network
     try:
-        if version < 17:
-            network = onnx.version_converter.convert_version(network, 17)
-        network, kernels = rewriting.rewrite(network, precision)
+        network, kernels = rewriting.rewrite(_of_opset(source.network), precision)
     except Exception as error:  # No network may be one that cannot be compiled at all.
         reason = f"{type(error).__name__}: {error}"
         raise CompileError(f"rewriting for Takt's kernels: {reason}") from error
     if not kernels:
         return None
-    with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
-        path = os.path.join(scratch, "model.onnx")
-        target = os.path.join(scratch, "model.mlir")
-        onnx.save(network, path)
-        run_tool(
-            [sys.executable, "-m", "iree.compiler.tools.import_onnx", path, "-o", target],
-            "importing the rewritten network",
-        )
-        mlir = rewriting.lower(pathlib.Path(target).read_text(encoding="utf-8"), kernels)
+    imported = _import_onnx(network, "importing the rewritten network")
+    mlir = rewriting.lower(imported.decode(), kernels)
     return Rewritten(mlir.encode(), rewriting.pays(network, kernels))
 
 

@@ -1,0 +1,226 @@
+"""Operators of ONNX Runtime, in those of ONNX: a part of `portable`.
+
+Quantized operators (QLinearConv and its like) become the float ones between
+DequantizeLinear and QuantizeLinear, which is what they stand for, and fused ones
+what they were fused from.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+import numpy as np
+
+_MICROSOFT = "com.microsoft"
+_SQRT_HALF = np.float32(math.sqrt(0.5))
+_FAST_GELU = (np.float32(math.sqrt(2 / math.pi)), np.float32(0.044715))
+
+
+class OperatorPorter:
+    """The part of the porter that knows them."""
+
+    def operator_handlers(self) -> dict[tuple[str, str], Callable[[Any], bool]]:
+        return {
+            ("", "QLinearConv"): self.on_qlinear_conv,
+            ("", "QLinearMatMul"): self.on_qlinear_matmul,
+            (_MICROSOFT, "QLinearAdd"): self.on_qlinear_binary,
+            (_MICROSOFT, "QLinearMul"): self.on_qlinear_binary,
+            (_MICROSOFT, "QLinearSigmoid"): self.on_qlinear_unary,
+            (_MICROSOFT, "QLinearLeakyRelu"): self.on_qlinear_unary,
+            (_MICROSOFT, "QLinearAveragePool"): self.on_qlinear_unary,
+            (_MICROSOFT, "QLinearGlobalAveragePool"): self.on_qlinear_unary,
+            (_MICROSOFT, "QLinearSoftmax"): self.on_qlinear_unary,
+            (_MICROSOFT, "QLinearConcat"): self.on_qlinear_concat,
+            (_MICROSOFT, "QGemm"): self.on_qgemm,
+            (_MICROSOFT, "DynamicQuantizeLSTM"): self.on_dynamic_lstm,
+            (_MICROSOFT, "QuantizeLinear"): self.on_standard,
+            (_MICROSOFT, "DequantizeLinear"): self.on_standard,
+            (_MICROSOFT, "Gelu"): self.on_gelu,
+            (_MICROSOFT, "BiasGelu"): self.on_gelu,
+            (_MICROSOFT, "FastGelu"): self.on_fast_gelu,
+            (_MICROSOFT, "QuickGelu"): self.on_quick_gelu,
+            (_MICROSOFT, "FusedConv"): self.on_fused_conv,
+            (_MICROSOFT, "FusedMatMul"): self.on_fused_matmul,
+            (_MICROSOFT, "SkipLayerNormalization"): self.on_skip_layer_normalization,
+        }
+
+    # Quantized.
+
+    def dequantize(self, name: str, scale: str, zero: str, **attributes: Any) -> str:
+        return self.emit("DequantizeLinear", [each for each in (name, scale, zero) if each], **attributes)
+
+    def quantize(self, name: str, scale: str, zero: str, output: str) -> bool:
+        self.emit("QuantizeLinear", [each for each in (name, scale, zero) if each], output)
+        return True
+
+    def bias(self, name: str, source_scale: str, weight_scale: str) -> str | None:
+        """Integers of the product's own scale, as floats; None: the scales are
+        no constants."""
+        scales = [self.constants.get(each) for each in (source_scale, weight_scale)]
+        if any(scale is None for scale in scales):
+            return None
+        scale = self.constant((scales[0] * scales[1]).astype(np.float32).reshape(scales[1].shape))
+        attributes = {"axis": 0} if scales[1].ndim else {}
+        return self.dequantize(name, scale, "", **attributes)
+
+    def on_qlinear_conv(self, node: Any) -> bool:
+        x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, *rest = node.input
+        inputs = [self.dequantize(x, x_scale, x_zero), self.dequantize(w, w_scale, w_zero, axis=0)]
+        if rest and rest[0]:
+            bias = self.bias(rest[0], x_scale, w_scale)
+            if bias is None:
+                return False
+            inputs.append(bias)
+        found = self.emit("Conv", inputs, **self.attributes(node))
+        return self.quantize(found, y_scale, y_zero, node.output[0])
+
+    def on_qlinear_matmul(self, node: Any) -> bool:
+        a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = node.input
+        if len(self.shapes.get(a_scale, [])) > 0 and self.shapes[a_scale] != [1]:
+            return False  # One for each row.
+        columns = len(self.shapes.get(b, [])) - 1
+        if len(self.shapes.get(b_scale, [])) > 1 or columns < 1:
+            return False
+        found = self.emit("MatMul", [
+            self.dequantize(a, a_scale, a_zero), self.dequantize(b, b_scale, b_zero, axis=columns)])
+        return self.quantize(found, y_scale, y_zero, node.output[0])
+
+    def on_qlinear_binary(self, node: Any) -> bool:
+        a, a_scale, a_zero, b, b_scale, b_zero, y_scale, *y_zero = node.input
+        found = self.emit(node.op_type.removeprefix("QLinear"), [
+            self.dequantize(a, a_scale, a_zero), self.dequantize(b, b_scale, b_zero)])
+        return self.quantize(found, y_scale, *(y_zero or [""]), node.output[0])
+
+    def on_qlinear_unary(self, node: Any) -> bool:
+        x, x_scale, x_zero, y_scale, *y_zero = node.input
+        attributes = self.attributes(node)
+        if attributes.pop("channels_last", 0):
+            return False
+        attributes.pop("opset", None)
+        found = self.emit(node.op_type.removeprefix("QLinear"), [self.dequantize(x, x_scale, x_zero)], **attributes)
+        return self.quantize(found, y_scale, *(y_zero or [""]), node.output[0])
+
+    def on_qlinear_concat(self, node: Any) -> bool:
+        y_scale, y_zero, *parts = node.input
+        triples = [parts[i:i + 3] for i in range(0, len(parts), 3)]
+        found = self.emit("Concat", [self.dequantize(*each) for each in triples], **self.attributes(node))
+        return self.quantize(found, y_scale, y_zero, node.output[0])
+
+    def on_qgemm(self, node: Any) -> bool:
+        a, a_scale, a_zero, b, b_scale, b_zero, c, y_scale, y_zero = [*node.input, "", "", ""][:9]
+        attributes = self.attributes(node)
+        is_turned = attributes.get("transB", 0)
+        inputs = [self.dequantize(a, a_scale, a_zero),
+                  self.dequantize(b, b_scale, b_zero, axis=0 if is_turned else 1)]
+        if c:
+            bias = self.bias(c, a_scale, b_scale)
+            if bias is None:
+                return False
+            inputs.append(bias)
+            # It has the scale of the product with alpha.
+            attributes["beta"] = attributes.get("alpha", 1.0)
+        if not y_scale:
+            self.emit("Gemm", inputs, node.output[0], **attributes)
+            return True
+        return self.quantize(self.emit("Gemm", inputs, **attributes), y_scale, y_zero, node.output[0])
+
+    def on_dynamic_lstm(self, node: Any) -> bool:
+        """With floats for its inputs, which it would round to bytes of a scale that
+        it finds in each call."""
+        x, w, r, b, lengths, h, c, p, w_scale, w_zero, r_scale, r_zero = [*node.input, *[""] * 12][:12]
+        weights = []
+        for name, scale, zero in ((w, w_scale, w_zero), (r, r_scale, r_zero)):
+            values = [self.constants.get(each) for each in (name, scale, zero)]
+            if any(value is None for value in values):
+                return False
+            whole, scale_of, zero_of = (value.astype(np.float32) for value in values)
+            axes = (...,) if scale_of.ndim == 2 else (slice(None), None) if scale_of.ndim == 1 else (None, None)
+            scale_of, zero_of = (each[axes][:, None] if scale_of.ndim else each for each in (scale_of, zero_of))
+            weights.append(self.constant(((whole - zero_of) * scale_of).transpose(0, 2, 1)))
+        self.layer_of("LSTM", node, [x, *weights, b, lengths, h, c, p])
+        return True
+
+    def layer_of(self, kind: str, node: Any, inputs: list[str]) -> None:
+        while not inputs[-1]:
+            inputs.pop()
+        self.out.append(self.onnx.helper.make_node(kind, inputs, list(node.output), **self.attributes(node)))
+
+    def on_standard(self, node: Any) -> bool:
+        self.emit(node.op_type, list(node.input), node.output[0], **self.attributes(node))
+        return True
+
+    # Fused.
+
+    def on_gelu(self, node: Any) -> bool:
+        x = node.input[0] if len(node.input) < 2 else self.emit("Add", list(node.input))
+        half = self.emit("Mul", [x, self.constant(np.float32(0.5))])
+        erf = self.emit("Erf", [self.emit("Mul", [x, self.constant(_SQRT_HALF)])])
+        self.emit("Mul", [half, self.emit("Add", [erf, self.constant(np.float32(1))])], node.output[0])
+        return True
+
+    def on_fast_gelu(self, node: Any) -> bool:
+        scale, cubic = (self.constant(value) for value in _FAST_GELU)
+        one = self.constant(np.float32(1))
+        x = self.emit("Add", list(node.input)) if len(node.input) > 1 and node.input[1] else node.input[0]
+        square = self.emit("Mul", [x, x])
+        inner = self.emit("Add", [self.emit("Mul", [square, cubic]), one])
+        tanh = self.emit("Tanh", [self.emit("Mul", [self.emit("Mul", [x, inner]), scale])])
+        half = self.emit("Mul", [x, self.constant(np.float32(0.5))])
+        self.emit("Mul", [half, self.emit("Add", [tanh, one])], node.output[0])
+        return True
+
+    def on_quick_gelu(self, node: Any) -> bool:
+        alpha = self.constant(np.float32(self.attributes(node).get("alpha", 1.702)))
+        x = node.input[0]
+        self.emit("Mul", [x, self.emit("Sigmoid", [self.emit("Mul", [x, alpha])])], node.output[0])
+        return True
+
+    def on_fused_conv(self, node: Any) -> bool:
+        attributes = self.attributes(node)
+        function = attributes.pop("activation", b"").decode()
+        values = list(attributes.pop("activation_params", []))
+        x, w, b, z = [*node.input, "", ""][:4]
+        found = self.emit("Conv", [x, w, b] if b else [x, w], **attributes)
+        if z:
+            found = self.emit("Add", [found, z])
+        own = {}
+        inputs = [found]
+        if function == "Clip":
+            inputs += [self.constant(np.float32(value)) for value in values]
+        elif function == "LeakyRelu":
+            own = {"alpha": values[0]}
+        elif function == "HardSigmoid":
+            own = {"alpha": values[0], "beta": values[1]}
+        elif function not in ("", "Relu", "Sigmoid", "Tanh"):
+            return False
+        self.emit(function or "Identity", inputs, node.output[0], **own)
+        return True
+
+    def on_fused_matmul(self, node: Any) -> bool:
+        attributes = self.attributes(node)
+        if attributes.get("transBatchA", 0) or attributes.get("transBatchB", 0):
+            return False
+        operands = []
+        for name, key in zip(node.input, ("transA", "transB")):
+            rank = len(self.shapes.get(name, []))
+            if attributes.get(key, 0):
+                if rank < 2:
+                    return False
+                name = self.emit("Transpose", [name], perm=[*range(rank - 2), rank - 1, rank - 2])
+            operands.append(name)
+        alpha = self.constant(np.float32(attributes.get("alpha", 1.0)))
+        self.emit("Mul", [self.emit("MatMul", operands), alpha], node.output[0])
+        return True
+
+    def on_skip_layer_normalization(self, node: Any) -> bool:
+        x, skip, gamma, beta, bias = [*node.input, "", ""][:5]
+        if any(node.output[1:3]):
+            return False
+        total = self.emit("Add", [x, skip], node.output[3] if len(node.output) > 3 and not bias else None)
+        if bias:
+            total = self.emit("Add", [total, bias], node.output[3] if len(node.output) > 3 else None)
+        inputs = [total, gamma, beta] if beta else [total, gamma]
+        epsilon = self.attributes(node).get("epsilon", 1e-12)
+        self.emit("LayerNormalization", inputs, node.output[0], axis=-1, epsilon=epsilon)
+        return True

@@ -1,0 +1,365 @@
+"""An ONNX network in the operators that iree-compile takes, for importers.py.
+
+`port()` computes what depends on constants alone, and puts other operators in the
+place of those that the compiler does not know or compiles wrongly: transforms of
+Fourier, recurrent layers that run backwards, padding by reflection, quantized
+operators of ONNX Runtime. What the network computes stays the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Union
+
+import numpy as np
+
+from . import folding, operators
+
+# The bases of longer transforms are matrices of over 64 MiB.
+_TRANSFORM_MAX = 4096
+_GATES = {"GRU": 3, "LSTM": 4, "RNN": 1}
+# Operators whose shapes onnx infers wrongly, or not before they are replaced.
+_HIDDEN_DOMAIN = "takt.hidden"
+
+
+def port(model: Any) -> Any:
+    """An equivalent onnx.ModelProto, with the shapes that can be inferred.
+
+    model    of opset 17 or later; not changed.
+    """
+    import onnx
+
+    ported = onnx.ModelProto()
+    ported.CopyFrom(model)
+    _move_domain(ported.graph, "STFT", "", _HIDDEN_DOMAIN)
+    ported.opset_import.append(onnx.helper.make_opsetid(_HIDDEN_DOMAIN, 1))
+    while True:
+        ported = folding.fold(ported)
+        opset = {each.domain: each.version for each in ported.opset_import}.get("", 1)
+        if not _Porter(ported.graph, opset).run():
+            break
+    _move_domain(ported.graph, "STFT", _HIDDEN_DOMAIN, "")
+    kept = [each for each in ported.opset_import if each.domain != _HIDDEN_DOMAIN]
+    del ported.opset_import[:]
+    ported.opset_import.extend(kept)
+    return _with_results(model, ported)
+
+
+def _move_domain(graph: Any, kind: str, old: str, new: str) -> None:
+    for node in graph.node:
+        if node.op_type == kind and node.domain == old:
+            node.domain = new
+
+
+def _with_results(model: Any, ported: Any) -> Any:
+    """With the inferred shapes of the results, which files state wrongly or not
+    at all."""
+    import onnx
+
+    for value in ported.graph.output:
+        value.type.tensor_type.ClearField("shape")
+    inferred = onnx.shape_inference.infer_shapes(ported, data_prop=True)
+    for value, stated in zip(inferred.graph.output, model.graph.output):
+        tensor = value.type.tensor_type
+        if not tensor.HasField("shape"):
+            value.CopyFrom(stated)
+            continue
+        dims = stated.type.tensor_type.shape.dim
+        for i, dim in enumerate(tensor.shape.dim):
+            if dim.HasField("dim_value"):
+                continue
+            is_stated = len(dims) == len(tensor.shape.dim) and dims[i].HasField("dim_value")
+            dim.Clear()
+            if is_stated:
+                dim.dim_value = dims[i].dim_value
+    return inferred
+
+
+class _Porter(operators.OperatorPorter):
+    """Replaces the nodes of a graph, and of the graphs in it."""
+
+    def __init__(self, graph: Any, opset: int, outer: _Porter | None = None) -> None:
+        import onnx
+
+        self.onnx = onnx
+        self.graph = graph
+        self.opset = opset
+        self.depth = 0 if outer is None else outer.depth + 1
+        self.constants: dict[str, np.ndarray] = dict(outer.constants) if outer else {}
+        self.constants.update(
+            (tensor.name, onnx.numpy_helper.to_array(tensor)) for tensor in self.graph.initializer)
+        for node in self.graph.node:
+            if node.op_type == "Constant" and node.attribute[0].name == "value":
+                self.constants[node.output[0]] = onnx.numpy_helper.to_array(node.attribute[0].t)
+        self.shapes: dict[str, list[int | None]] = dict(outer.shapes) if outer else {}
+        self.types: dict[str, int] = dict(outer.types) if outer else {}
+        for value in [*self.graph.input, *self.graph.value_info, *self.graph.output]:
+            tensor = value.type.tensor_type
+            self.types[value.name] = tensor.elem_type
+            if tensor.HasField("shape"):
+                self.shapes[value.name] = [
+                    dim.dim_value if dim.HasField("dim_value") else None for dim in tensor.shape.dim]
+        for name, array in self.constants.items():
+            self.shapes[name] = list(array.shape)
+        self.out: list[Any] = []
+        self.count = 0
+
+    def run(self) -> bool:
+        """Whether something was replaced."""
+        is_changed = False
+        for node in self.graph.node:
+            for attribute in node.attribute:
+                if attribute.HasField("g"):
+                    is_changed |= _Porter(attribute.g, self.opset, self).run()
+            if self.replace(node):
+                is_changed = True
+            else:
+                self.out.append(node)
+        if is_changed:
+            del self.graph.node[:]
+            self.graph.node.extend(self.out)
+        return is_changed
+
+    def replace(self, node: Any) -> bool:
+        handlers: dict[tuple[str, str], Callable[[Any], bool]] = {
+            ("", "Conv"): self.on_conv,
+            ("", "DFT"): self.on_dft,
+            ("", "GRU"): self.on_recurrent,
+            ("", "LSTM"): self.on_recurrent,
+            ("", "RNN"): self.on_recurrent,
+            ("", "Pad"): self.on_pad,
+            (_HIDDEN_DOMAIN, "STFT"): self.on_stft,
+            **self.operator_handlers(),
+        }
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        handler = handlers.get((domain, node.op_type))
+        return handler is not None and handler(node)
+
+    # A convolution with one pixel for a result, which the compiler takes for a
+    # product of matrices: behind its last tap it must have no pixels.
+
+    def on_conv(self, node: Any) -> bool:
+        attributes = self.attributes(node)
+        shape, result = self.shapes.get(node.input[0]), self.shapes.get(node.output[0])
+        kernel = self.shapes.get(node.input[1])
+        if (shape is None or result is None or kernel is None or len(kernel) != len(shape)
+                or len(result) != len(shape) or attributes.get("auto_pad", b"NOTSET") != b"NOTSET"):
+            return False
+        rank = len(shape) - 2
+        pads = list(attributes.get("pads", [0] * 2 * rank))
+        dilations = attributes.get("dilations", [1] * rank)
+        ends = {}
+        for i in range(rank):
+            size, taps = shape[2 + i], kernel[2 + i]
+            if result[2 + i] != 1 or size is None or taps is None:
+                continue
+            unused = size + pads[i] + pads[rank + i] - (taps - 1) * dilations[i] - 1
+            padding = min(unused, pads[rank + i])
+            pads[rank + i] -= padding
+            if unused > padding:
+                ends[2 + i] = size - (unused - padding)
+        if pads == list(attributes.get("pads", [0] * 2 * rank)) and not ends:
+            return False
+        source = node.input[0]
+        for axis, end in ends.items():
+            source = self.slice(source, axis, 0, end)
+        attributes["pads"] = pads
+        self.emit("Conv", [source, *node.input[1:]], node.output[0], **attributes)
+        return True
+
+    # Transforms of Fourier, as products with sines.
+
+    def on_stft(self, node: Any) -> bool:
+        signal, step, window, length = [*node.input, "", ""][:4]
+        step_of, window_of = self.constants.get(step), self.constants.get(window)
+        length_of = self.constants.get(length)
+        rank = len(self.shapes.get(signal, []))
+        if (step_of is None or (window and window_of is None) or (length and length_of is None)
+                or self.types.get(signal, 1) != self.onnx.TensorProto.FLOAT or rank not in (2, 3)
+                or (rank == 3 and self.shapes[signal][2] != 1) or not (window or length)):
+            return False
+        count = int(length_of) if length_of is not None else len(window_of)
+        if count > _TRANSFORM_MAX or (window_of is not None and len(window_of) != count):
+            return False
+        basis = _basis(count, self.attributes(node).get("onesided", 1))
+        if window_of is not None:
+            basis = basis * window_of.reshape(-1, 1)
+        weights = basis.T[:, None].astype(np.float32)  # [2 * bins][1][count]
+        if rank == 3:
+            source = self.emit("Transpose", [signal], perm=[0, 2, 1])
+        else:
+            source = self.emit("Unsqueeze", [signal, self.constant([1])])
+        frames = self.emit("Conv", [source, self.constant(weights)], strides=[int(step_of)])
+        self.pairs(self.emit("Transpose", [frames], perm=[0, 2, 1]), 3, basis, node.output[0])
+        return True
+
+    def on_dft(self, node: Any) -> bool:
+        attributes = self.attributes(node)
+        shape = self.shapes.get(node.input[0], [])
+        rank = len(shape)
+        axis = attributes.get("axis", 1)
+        if len(node.input) > 2 and node.input[2]:
+            if node.input[2] not in self.constants:
+                return False
+            axis = int(self.constants[node.input[2]])
+        elif self.opset >= 20:
+            axis = -2
+        size = shape[rank - 2] if rank >= 2 else None
+        length = size
+        if len(node.input) > 1 and node.input[1]:
+            if node.input[1] not in self.constants:
+                return False
+            length = int(self.constants[node.input[1]])
+        if (size is None or axis % rank != rank - 2 or shape[-1] != 1 or attributes.get("inverse", 0)
+                or not 0 < length <= _TRANSFORM_MAX
+                or self.types.get(node.input[0], 1) != self.onnx.TensorProto.FLOAT):
+            return False
+        # Zeros follow a short signal; of a long one the rest is not read.
+        basis = _basis(length, attributes.get("onesided", 0))[:size]
+        source = self.emit("Squeeze", [node.input[0], self.constant([-1])])
+        if size > length:
+            source = self.slice(source, rank - 2, 0, length)
+        self.pairs(self.emit("MatMul", [source, self.constant(basis.astype(np.float32))]),
+                   rank - 1, basis, node.output[0])
+        return True
+
+    def pairs(self, name: str, rank: int, basis: np.ndarray, output: str) -> None:
+        """The last dimension becomes pairs of real and imaginary parts."""
+        self.emit("Reshape", [name, self.constant([*[0] * (rank - 1), basis.shape[1] // 2, 2])], output)
+
+    # Padding with what the tensor has.
+
+    def on_pad(self, node: Any) -> bool:
+        """Copies of the values at the sides: the compiler reads beyond long sides
+        that are reflected, and takes negative pads at one side for none."""
+        mode = self.attributes(node).get("mode", b"constant").decode()
+        shape, pads = self.shapes.get(node.input[0]), self.constants.get(node.input[1])
+        if mode == "constant" or shape is None or pads is None or self.opset < 11:
+            return False
+        axes = list(range(len(shape)))
+        if len(node.input) > 3 and node.input[3]:
+            if node.input[3] not in self.constants:
+                return False
+            axes = [int(axis) % len(shape) for axis in self.constants[node.input[3]]]
+        sides = [(axis, int(pads[i]), int(pads[len(axes) + i])) for i, axis in enumerate(axes)]
+        sides = [side for side in sides if side[1] or side[2]]
+        if any(shape[axis] is None for axis, _, _ in sides):
+            return False
+        source = node.input[0]
+        for axis, begin, end in sides:
+            source = self.pad(source, axis, shape[axis], begin, end, mode)
+        self.emit("Identity", [source], node.output[0])
+        return True
+
+    def pad(self, source: str, axis: int, size: int, begin: int, end: int, mode: str) -> str:
+        if begin < 0 or end < 0:
+            first, last = max(-begin, 0), size - max(-end, 0)
+            source, size = self.slice(source, axis, first, last), last - first
+        indices = np.pad(np.arange(size), (max(begin, 0), max(end, 0)), mode)
+        parts = [source]
+        if begin > 0:
+            parts.insert(0, self.gather(source, axis, indices[:begin]))
+        if end > 0:
+            parts.append(self.gather(source, axis, indices[-end:]))
+        return self.emit("Concat", parts, axis=axis) if len(parts) > 1 else source
+
+    # Recurrent layers, as layers that run forwards.
+
+    def on_recurrent(self, node: Any) -> bool:
+        attributes = self.attributes(node)
+        shape = self.shapes.get(node.input[0])
+        inputs = [*node.input, *[""] * (8 - len(node.input))]
+        lengths = self.constants.get(inputs[4])
+        has_lengths = bool(inputs[4])
+        if (lengths is not None and shape is not None and shape[0] is not None
+                and not attributes.get("layout", 0) and (lengths == shape[0]).all()):
+            inputs[4], has_lengths = "", False  # All sequences have all steps.
+        direction = attributes.pop("direction", b"forward").decode()
+        if has_lengths or attributes.get("layout", 0):
+            return False
+        if direction == "forward":
+            if inputs[4] == [*node.input, *[""] * 5][4]:
+                return False
+            self.layer(node, inputs, attributes, list(node.output))
+            return True
+        gates = _GATES[node.op_type]
+        count = 2 if direction == "bidirectional" else 1
+        results: list[list[str]] = []
+        for i in range(count):
+            is_backward = direction == "reverse" or i == 1
+            own = dict(attributes)
+            # The functions of each direction follow each other.
+            for key in ("activations", "activation_alpha", "activation_beta"):
+                if key in own and count == 2:
+                    half = len(own[key]) // 2
+                    own[key] = own[key][i * half:][:half]
+            source = self.backward(inputs[0]) if is_backward else inputs[0]
+            parts = [self.slice(name, 0, i, i + 1) if name and count == 2 else name for name in inputs[1:]]
+            names = [self.fresh("layer") if name else "" for name in node.output]
+            if gates != 4:
+                parts = parts[:5]
+            self.layer(node, [source, *parts], own, names)
+            if is_backward and names[0]:
+                names[0] = self.backward(names[0])
+            results.append(names)
+        for k, name in enumerate(node.output):
+            if not name:
+                continue
+            if count == 2:
+                self.emit("Concat", [each[k] for each in results], name, axis=1 if k == 0 else 0)
+            else:
+                self.emit("Identity", [results[0][k]], name)
+        return True
+
+    def layer(self, node: Any, inputs: list[str], attributes: dict[str, Any], outputs: list[str]) -> None:
+        inputs = list(inputs)
+        while not inputs[-1]:
+            inputs.pop()
+        self.out.append(self.onnx.helper.make_node(node.op_type, inputs, outputs, **attributes))
+
+    def backward(self, name: str) -> str:
+        """The steps in the other order."""
+        shape = self.shapes.get(name)
+        whole = np.iinfo(np.int64)
+        bounds = ([-1], [whole.min + 1], [0], [-1])
+        result = self.emit("Slice", [name, *map(self.constant, bounds)])
+        if shape is not None:
+            self.shapes[result] = shape
+        return result
+
+    # Nodes of the new graph.
+
+    def attributes(self, node: Any) -> dict[str, Any]:
+        return {each.name: self.onnx.helper.get_attribute_value(each) for each in node.attribute}
+
+    def fresh(self, kind: str) -> str:
+        self.count += 1
+        return f"takt_port_{self.depth}_{len(self.graph.initializer)}_{kind}_{self.count}"
+
+    def constant(self, values: Union[np.ndarray, list[int]]) -> str:
+        name = self.fresh("constant")
+        array = np.asarray(values, order="C")
+        self.constants[name] = array
+        self.graph.initializer.append(self.onnx.numpy_helper.from_array(array, name))
+        return name
+
+    def emit(self, kind: str, inputs: list[str], output: str | None = None, **attributes: Any) -> str:
+        output = output or self.fresh(kind)
+        self.out.append(self.onnx.helper.make_node(kind, inputs, [output], **attributes))
+        return output
+
+    def slice(self, name: str, axis: int, begin: int, end: int) -> str:
+        if name in self.constants:
+            return self.constant(self.constants[name].take(range(begin, end), axis))
+        return self.emit("Slice", [name, *map(self.constant, ([begin], [end], [axis]))])
+
+    def gather(self, name: str, axis: int, indices: np.ndarray) -> str:
+        return self.emit("Gather", [name, self.constant(indices.astype(np.int64))], axis=axis)
+
+
+def _basis(count: int, is_onesided: int) -> np.ndarray:
+    """What a transform of `count` real values multiplies them with:
+    [count][2 * bins], real and imaginary parts in turns."""
+    bins = count // 2 + 1 if is_onesided else count
+    # Modulo one turn before it is an angle: exact for long transforms.
+    angles = -2 * np.pi * (np.outer(np.arange(count), np.arange(bins)) % count) / count
+    return np.stack([np.cos(angles), np.sin(angles)], -1).reshape(count, 2 * bins)

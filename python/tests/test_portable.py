@@ -1,0 +1,249 @@
+"""Networks whose operators the compiler does not take."""
+
+import math
+
+import numpy as np
+import pytest
+
+import takt
+
+onnx = pytest.importorskip("onnx")
+
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
+
+from takt import portable  # noqa: E402
+
+RNG = np.random.default_rng(7)
+
+
+def floats(*shape):
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def model_of(nodes, inputs, results, opset=17, **constants):
+    """`inputs`: shapes of floats by name, or (element, shape)."""
+    def info(name, shape):
+        element, shape = shape if isinstance(shape, tuple) else (TensorProto.FLOAT, shape)
+        return helper.make_tensor_value_info(name, element, shape)
+
+    graph = helper.make_graph(
+        nodes, "net", [info(*each) for each in inputs.items()],
+        [info(name, shape) for name, shape in results.items()],
+        [numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items()])
+    return helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)],
+        ir_version=8)
+
+
+def kinds(model):
+    return [node.op_type for node in model.graph.node]
+
+
+def run(model, feeds):
+    return ReferenceEvaluator(model).run(None, feeds)
+
+
+def shape_of(value):
+    return [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+
+
+def check(model, feeds, gone, tolerance=1e-5):
+    """The ported model computes the same without operators of the kind `gone`."""
+    ported = portable.port(model)
+    onnx.checker.check_model(ported)
+    assert gone not in kinds(ported)
+    wanted, found = run(model, feeds), run(ported, feeds)
+    for a, b, value in zip(wanted, found, ported.graph.output):
+        np.testing.assert_allclose(b, a, rtol=0, atol=tolerance * max(1, np.abs(a).max()))
+        assert shape_of(value) == list(a.shape)
+    return ported
+
+
+@pytest.mark.parametrize("mode, pads", [
+    ("reflect", [0, 5, 0, 7]),
+    ("edge", [1, 2, 0, 3]),
+    ("edge", [0, -2, 0, 3]),
+    ("reflect", [0, 4, 0, -3]),
+])
+def test_padding_copies_the_sides(mode, pads):
+    model = model_of([helper.make_node("Pad", ["x", "pads"], ["y"], mode=mode)],
+                     {"x": [2, 11]}, {"y": None}, pads=np.array(pads))
+    x = floats(2, 11)
+    ported = portable.port(model)
+    assert "Pad" not in kinds(ported)
+    cut = x[:, max(-pads[1], 0):11 - max(-pads[3], 0)]
+    wanted = np.pad(cut, [(pads[0], pads[2]), (max(pads[1], 0), max(pads[3], 0))], mode)
+    np.testing.assert_array_equal(run(ported, {"x": x})[0], wanted)
+
+
+def test_padding_with_zeros_stays():
+    model = model_of([helper.make_node("Pad", ["x", "pads"], ["y"])],
+                     {"x": [2, 11]}, {"y": None}, pads=np.array([0, 1, 0, 1]))
+    assert kinds(portable.port(model)) == ["Pad"]
+
+
+@pytest.mark.parametrize("shape", [[2, 40], [2, 40, 1]])
+@pytest.mark.parametrize("onesided", [0, 1])
+def test_transforms_of_frames_are_convolutions(shape, onesided):
+    model = model_of([helper.make_node("STFT", ["x", "step", "window"], ["y"], onesided=onesided)],
+                     {"x": shape}, {"y": None}, step=np.int64(4), window=np.hanning(16).astype(np.float32))
+    x = floats(*shape)
+    ported = portable.port(model)
+    assert "STFT" not in kinds(ported)
+    frames = np.stack([x.reshape(2, 40)[:, i:i + 16] for i in range(0, 25, 4)], 1) * np.hanning(16)
+    wanted = np.fft.rfft(frames) if onesided else np.fft.fft(frames)
+    found = run(ported, {"x": x})[0]
+    np.testing.assert_allclose(found[..., 0] + 1j * found[..., 1], wanted, atol=1e-4)
+    assert shape_of(ported.graph.output[0]) == list(found.shape)
+
+
+@pytest.mark.parametrize("length", [12, 16, 9])
+def test_transforms_are_products(length):
+    model = model_of([helper.make_node("DFT", ["x", "length"], ["y"], axis=-2, onesided=1)],
+                     {"x": [3, 12, 1]}, {"y": None}, length=np.int64(length))
+    x = floats(3, 12, 1)
+    found = run(portable.port(model), {"x": x})[0]
+    np.testing.assert_allclose(
+        found[..., 0] + 1j * found[..., 1], np.fft.rfft(x[..., 0], length, axis=1), atol=1e-4)
+
+
+@pytest.mark.parametrize("kind, gates", [("GRU", 3), ("LSTM", 4), ("RNN", 1)])
+@pytest.mark.parametrize("direction, count", [("bidirectional", 2), ("reverse", 1)])
+def test_layers_run_forwards(kind, gates, direction, count):
+    steps, batch, width, hidden = 5, 2, 3, 4
+    results = ["y", "h", "c"] if kind == "LSTM" else ["y", "h"]
+    states = ["h0", "c0"] if kind == "LSTM" else ["h0"]
+    own = {"linear_before_reset": 1} if kind == "GRU" else {}
+    weights = {"w": floats(count, gates * hidden, width), "r": floats(count, gates * hidden, hidden),
+               "b": floats(count, 2 * gates * hidden)}
+    model = model_of(
+        [helper.make_node(kind, ["x", "w", "r", "b", "", *states], results, direction=direction,
+                          hidden_size=hidden, **own)],
+        {"x": [steps, batch, width], **{name: [count, batch, hidden] for name in states}},
+        {name: None for name in results}, **weights)
+    ported = portable.port(model)
+    layers = [node for node in ported.graph.node if node.op_type == kind]
+    assert len(layers) == count
+    assert not any(each.name == "direction" for node in layers for each in node.attribute)
+    # Each direction for itself.
+    x, h0, c0 = floats(steps, batch, width), floats(count, batch, hidden), floats(count, batch, hidden)
+    feeds = {"x": x, "h0": h0} | ({"c0": c0} if kind == "LSTM" else {})
+    found = run(ported, feeds)
+    for i in range(count):
+        is_backward = direction == "reverse" or i == 1
+        single = model_of(
+            [helper.make_node(kind, ["x", "w", "r", "b", "", *states], results, hidden_size=hidden, **own)],
+            {"x": [steps, batch, width], **{name: [1, batch, hidden] for name in states}},
+            {name: None for name in results}, **{name: each[i:i + 1] for name, each in weights.items()})
+        ordered = x[::-1] if is_backward else x
+        wanted = run(single, {name: ordered if name == "x" else each[i:i + 1] for name, each in feeds.items()})
+        y = wanted[0][::-1] if is_backward else wanted[0]
+        np.testing.assert_allclose(found[0][:, i:i + 1], y, atol=1e-5)
+        for k in range(1, len(results)):
+            np.testing.assert_allclose(found[k][i:i + 1], wanted[k], atol=1e-5)
+
+
+def test_a_convolution_with_one_result_has_no_pixels_behind():
+    model = model_of([helper.make_node("Conv", ["x", "w"], ["y"], strides=[2], pads=[1, 1])],
+                     {"x": [1, 4, 2]}, {"y": None}, w=floats(3, 4, 3))
+    ported = check(model, {"x": floats(1, 4, 2)}, "none")
+    pads = next(each.ints for each in ported.graph.node[0].attribute if each.name == "pads")
+    assert list(pads) == [1, 0]
+
+
+def test_a_known_branch_is_taken():
+    def branch(name, kind):
+        return helper.make_graph(
+            [helper.make_node("Constant", [], ["same"], value=numpy_helper.from_array(np.float32(3))),
+             helper.make_node(kind, ["x", "same"], ["result"])],
+            name, [], [helper.make_tensor_value_info("result", TensorProto.FLOAT, None)])
+
+    def choice(condition, output):
+        return helper.make_node("If", [condition], [output], then_branch=branch("a", "Mul"),
+                                else_branch=branch("b", "Add"))
+
+    model = model_of(
+        [helper.make_node("Shape", ["x"], ["sizes"]),
+         helper.make_node("Size", ["sizes"], ["rank"]),
+         helper.make_node("Equal", ["rank", "two"], ["is_matrix"]),
+         helper.make_node("Not", ["is_matrix"], ["is_other"]),
+         choice("is_matrix", "p"), choice("is_other", "q"),
+         helper.make_node("Sub", ["p", "q"], ["y"])],
+        {"x": [2, 3]}, {"y": None}, two=np.int64(2))
+    check(model, {"x": floats(2, 3)}, "If")
+
+
+def test_wrong_shapes_of_results_are_replaced():
+    model = model_of([helper.make_node("Relu", ["x"], ["y"])], {"x": [2, 3]}, {"y": [1, "n"]})
+    assert shape_of(portable.port(model).graph.output[0]) == [2, 3]
+
+
+# Operators of ONNX Runtime. Its results are stated by hand: no reference knows them.
+
+def test_quantized_operators_are_what_they_stand_for():
+    x, w = RNG.integers(0, 255, (1, 2, 5, 5), np.uint8), RNG.integers(-128, 127, (3, 2, 3, 3), np.int8)
+    scales = {"xs": np.float32(0.02), "xz": np.uint8(120), "ws": np.array([0.01, 0.02, 0.03], np.float32),
+              "wz": np.zeros(3, np.int8), "ys": np.float32(0.1), "yz": np.uint8(100)}
+    bias = np.array([100, -50, 7], np.int32)
+    model = model_of(
+        [helper.make_node("QLinearConv", ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz", "b"], ["y"])],
+        {"x": (TensorProto.UINT8, [1, 2, 5, 5])}, {"y": (TensorProto.UINT8, None)}, 21, w=w, b=bias, **scales)
+    ported = portable.port(model)
+    assert "QLinearConv" not in kinds(ported)
+    found = run(ported, {"x": x})[0]
+    windows = np.lib.stride_tricks.sliding_window_view(x.astype(np.int64) - 120, (3, 3), (2, 3))
+    sums = np.einsum("nchwij,ocij->nohw", windows, w.astype(np.int64)) + bias.reshape(1, 3, 1, 1)
+    real = sums * (0.02 * scales["ws"].astype(np.float64)).reshape(1, 3, 1, 1)
+    wanted = np.clip(np.round(real / np.float32(0.1)) + 100, 0, 255)
+    assert np.abs(found.astype(int) - wanted).max() <= 1
+
+
+@pytest.mark.parametrize("node, wanted", [
+    (("Gelu", {}), lambda x: x * 0.5 * (1 + np.vectorize(math.erf)(x / np.sqrt(2)))),
+    (("FastGelu", {}), lambda x: x * 0.5 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))),
+    (("QuickGelu", {"alpha": 1.5}), lambda x: x / (1 + np.exp(-1.5 * x))),
+])
+def test_fused_functions_are_what_they_were_fused_from(node, wanted):
+    kind, attributes = node
+    model = model_of([helper.make_node(kind, ["x"], ["y"], domain="com.microsoft", **attributes)],
+                     {"x": [4, 5]}, {"y": [4, 5]})
+    x = floats(4, 5)
+    np.testing.assert_allclose(run(portable.port(model), {"x": x})[0], wanted(x), atol=1e-5)
+
+
+def test_a_fused_convolution_clips_and_adds():
+    model = model_of(
+        [helper.make_node("FusedConv", ["x", "w", "", "z"], ["y"], domain="com.microsoft",
+                          activation="Clip", activation_params=[-0.5, 0.5])],
+        {"x": [1, 2, 4, 4], "z": [1, 3, 4, 4]}, {"y": [1, 3, 4, 4]}, w=floats(3, 2, 1, 1))
+    x, z = floats(1, 2, 4, 4), floats(1, 3, 4, 4)
+    w = numpy_helper.to_array(model.graph.initializer[0])
+    wanted = np.clip(np.einsum("nchw,oc->nohw", x, w[:, :, 0, 0]) + z, -0.5, 0.5)
+    np.testing.assert_allclose(run(portable.port(model), {"x": x, "z": z})[0], wanted, atol=1e-5)
+
+
+def test_a_fused_product_turns_and_scales():
+    model = model_of(
+        [helper.make_node("FusedMatMul", ["a", "b"], ["y"], domain="com.microsoft", transA=1, alpha=0.25)],
+        {"a": [5, 3], "b": [5, 2]}, {"y": [3, 2]})
+    a, b = floats(5, 3), floats(5, 2)
+    np.testing.assert_allclose(run(portable.port(model), {"a": a, "b": b})[0], a.T @ b / 4, atol=1e-5)
+
+
+def test_what_is_ported_compiles_and_runs(needs_compiler, tmp_path):
+    model = model_of(
+        [helper.make_node("Pad", ["x", "pads"], ["padded"], mode="reflect"),
+         helper.make_node("STFT", ["padded", "step", "window"], ["frames"]),
+         helper.make_node("ReduceSumSquare", ["frames"], ["power"], axes=[-1], keepdims=0)],
+        {"x": [1, 1600]}, {"power": None}, pads=np.array([0, 200, 0, 200]), step=np.int64(160),
+        window=np.hanning(400).astype(np.float32))
+    path = tmp_path / "net.onnx"
+    onnx.save(model, path)
+    artifact = takt.compile(path, cache=tmp_path)
+    assert "failed" not in artifact.report
+    x = floats(1, 1600)
+    padded = np.pad(x, [(0, 0), (200, 200)], "reflect")
+    frames = np.stack([padded[:, i:i + 400] for i in range(0, 1601, 160)], 1) * np.hanning(400)
+    wanted = np.abs(np.fft.rfft(frames)) ** 2
+    np.testing.assert_allclose(artifact.load().net(x), wanted, atol=1e-4 * wanted.max())
