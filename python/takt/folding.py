@@ -20,7 +20,10 @@ _KEPT = {
 # Each round knows more shapes than the last one.
 _ROUNDS_MAX = 16
 # A result of more bytes than this must not be larger than its inputs.
-_BYTES_MAX = 1 << 20
+_BYTES_MAX = 1 << 24
+# These write the same values many times.
+_SPREADING = {"ConstantOfShape", "Expand", "Tile"}
+_SPREAD_BYTES_MAX = 1 << 20
 
 
 def fold(model: Any) -> Any:
@@ -119,7 +122,8 @@ class _Round:
             feeds = {name: self.constants[name] for name in names}
         else:
             return None
-        limit = max(_BYTES_MAX, sum(self.constants[name].nbytes for name in names if name in self.constants))
+        least = _SPREAD_BYTES_MAX if node.op_type in _SPREADING else _BYTES_MAX
+        limit = max(least, sum(self.constants[name].nbytes for name in names if name in self.constants))
         if any(np.prod(self.shapes.get(name, ()), dtype=np.float64) > limit for name in node.output):
             return None
         try:

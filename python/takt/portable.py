@@ -12,7 +12,7 @@ from typing import Any, Callable, Union
 
 import numpy as np
 
-from . import folding, operators
+from . import filters, folding, operators
 
 # The bases of longer transforms are matrices of over 64 MiB.
 _TRANSFORM_MAX = 4096
@@ -74,7 +74,7 @@ def _with_results(model: Any, ported: Any) -> Any:
     return inferred
 
 
-class _Porter(operators.OperatorPorter):
+class _Porter(filters.FilterPorter, operators.OperatorPorter):
     """Replaces the nodes of a graph, and of the graphs in it."""
 
     def __init__(self, graph: Any, opset: int, outer: _Porter | None = None) -> None:
@@ -134,10 +134,12 @@ class _Porter(operators.OperatorPorter):
         handler = handlers.get((domain, node.op_type))
         return handler is not None and handler(node)
 
-    # A convolution with one pixel for a result, which the compiler takes for a
-    # product of matrices: behind its last tap it must have no pixels.
-
     def on_conv(self, node: Any) -> bool:
+        return self.on_filter(node) or self.on_single(node)
+
+    def on_single(self, node: Any) -> bool:
+        """One pixel for a result, which the compiler takes for a product of
+        matrices: behind its last tap it must have no pixels."""
         attributes = self.attributes(node)
         shape, result = self.shapes.get(node.input[0]), self.shapes.get(node.output[0])
         kernel = self.shapes.get(node.input[1])

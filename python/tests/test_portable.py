@@ -144,6 +144,26 @@ def test_layers_run_forwards(kind, gates, direction, count):
             np.testing.assert_allclose(found[k][i:i + 1], wanted[k], atol=1e-5)
 
 
+@pytest.mark.parametrize("filters, taps, stride, pads, samples", [
+    (20, 40, 16, [0, 0], 200),  # A step of 16 samples, and a kernel of three steps.
+    (20, 48, 16, [5, 9], 201),
+    (1, 33, 1, [16, 16], 70),   # Sixteen results in a step.
+    (3, 64, 2, [0, 3], 333),
+    (2, 40, 5, [0, 0], 60),     # Fewer results than a step has.
+])
+@pytest.mark.parametrize("rank", [1, 2])
+def test_long_filters_have_many_channels(filters, taps, stride, pads, samples, rank):
+    ones = [1] * (rank - 1)
+    model = model_of(
+        [helper.make_node("Conv", ["x", "w", "b"], ["y"], strides=[*ones, stride],
+                          pads=[*[0] * (rank - 1), pads[0], *[0] * (rank - 1), pads[1]])],
+        {"x": [2, 1, *ones, samples]}, {"y": None}, w=floats(filters, 1, *ones, taps), b=floats(filters))
+    ported = check(model, {"x": floats(2, 1, *ones, samples)}, "none")
+    weights = next(node.input[1] for node in ported.graph.node if node.op_type == "Conv")
+    channels = next(tensor.dims[1] for tensor in ported.graph.initializer if tensor.name == weights)
+    assert channels >= min(8, taps)
+
+
 def test_a_convolution_with_one_result_has_no_pixels_behind():
     model = model_of([helper.make_node("Conv", ["x", "w"], ["y"], strides=[2], pads=[1, 1])],
                      {"x": [1, 4, 2]}, {"y": None}, w=floats(3, 4, 3))
