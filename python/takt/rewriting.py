@@ -26,7 +26,7 @@ DOMAIN = "takt"
 _TILE_MACS = 3e6
 _TILE_ELEMENTS = 64 << 10
 # A network of fewer multiply-adds takes longer to start its calls.
-_MACS_MIN = 1e6
+_MACS_MIN = 1e4
 # In the order of the kernels' numbers.
 ACTIVATIONS = ("none", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "tanh", "gelu")
 _TAPS_MAX = 128
