@@ -24,6 +24,9 @@ class OperatorPorter:
         return {
             ("", "QLinearConv"): self.on_qlinear_conv,
             ("", "QLinearMatMul"): self.on_qlinear_matmul,
+            ("", "ConvInteger"): self.on_integers,
+            ("", "MatMulInteger"): self.on_integers,
+            ("", "Cast"): self.on_cast,
             (_MICROSOFT, "QLinearAdd"): self.on_qlinear_binary,
             (_MICROSOFT, "QLinearMul"): self.on_qlinear_binary,
             (_MICROSOFT, "QLinearSigmoid"): self.on_qlinear_unary,
@@ -124,6 +127,36 @@ class OperatorPorter:
             self.emit("Gemm", inputs, node.output[0], **attributes)
             return True
         return self.quantize(self.emit("Gemm", inputs, **attributes), y_scale, y_zero, node.output[0])
+
+    def on_integers(self, node: Any) -> bool:
+        """As a product of floats, which are whole numbers: exact for sums below 2^24.
+        Networks that find the scales of their bytes in each call have them."""
+        x, w, x_zero, w_zero = [*node.input, "", ""][:4]
+        values = [self.constants.get(each) for each in (w, w_zero) if each]
+        if any(value is None for value in values):
+            return False
+        whole, zero = values[0].astype(np.float32), values[1].astype(np.float32) if w_zero else np.float32(0)
+        is_conv = node.op_type == "ConvInteger"
+        if zero.ndim:  # For each result; it is the last dimension of a matrix.
+            zero = zero.reshape(-1, *[1] * (whole.ndim - 1)) if is_conv else zero
+        if x_zero and self.shapes.get(x_zero) not in ([], [1]):
+            return False
+        floats = self.emit("Cast", [x], to=self.onnx.TensorProto.FLOAT)
+        if x_zero:
+            floats = self.emit("Sub", [floats, self.emit("Cast", [x_zero], to=self.onnx.TensorProto.FLOAT)])
+        found = self.emit(node.op_type.removesuffix("Integer"), [floats, self.constant(whole - zero)],
+                          **self.attributes(node))
+        self.emit("Cast", [found], node.output[0], to=self.onnx.TensorProto.INT32)
+        self.whole[node.output[0]] = found
+        return True
+
+    def on_cast(self, node: Any) -> bool:
+        """Of a product of whole numbers back to floats."""
+        found = self.whole.get(node.input[0])
+        if found is None or self.attributes(node)["to"] != self.onnx.TensorProto.FLOAT:
+            return False
+        self.emit("Identity", [found], node.output[0])
+        return True
 
     def on_dynamic_lstm(self, node: Any) -> bool:
         """With floats for its inputs, which it would round to bytes of a scale that

@@ -102,6 +102,7 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter):
             self.shapes[name] = list(array.shape)
         self.out: list[Any] = []
         self.count = 0
+        self.whole: dict[str, str] = {}  # Integers, and the floats that they were.
 
     def run(self) -> bool:
         """Whether something was replaced."""

@@ -199,6 +199,32 @@ def test_wrong_shapes_of_results_are_replaced():
     assert shape_of(portable.port(model).graph.output[0]) == [2, 3]
 
 
+@pytest.mark.parametrize("zero", [None, np.int8(3), np.arange(4, dtype=np.int8)])
+def test_products_of_bytes_are_products_of_floats(zero):
+    w = RNG.integers(-128, 127, (6, 4), np.int8)
+    model = model_of(
+        [helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "scale", "zero"]),
+         helper.make_node("MatMulInteger", ["q", "w", "zero", "wz"] if zero is not None else ["q", "w", "zero"], ["i"]),
+         helper.make_node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
+         helper.make_node("Mul", ["f", "scale"], ["y"])],
+        {"x": [3, 6]}, {"y": None}, w=w, **({} if zero is None else {"wz": zero}))
+    check(model, {"x": floats(3, 6)}, "MatMulInteger")
+
+
+def test_convolutions_of_bytes_are_those_of_floats():
+    w = RNG.integers(-128, 127, (4, 2, 3, 3), np.int8)
+    model = model_of([helper.make_node("ConvInteger", ["x", "w", "xz", "wz"], ["y"], pads=[1, 1, 1, 1])],
+                     {"x": (TensorProto.UINT8, [1, 2, 5, 5])}, {"y": (TensorProto.INT32, None)},
+                     w=w, xz=np.uint8(7), wz=np.int8(2))
+    x = RNG.integers(0, 255, (1, 2, 5, 5), np.uint8)
+    ported = portable.port(model)
+    assert "ConvInteger" not in kinds(ported)
+    padded = np.pad(x.astype(int) - 7, [(0, 0), (0, 0), (1, 1), (1, 1)])
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
+    wanted = np.einsum("nchwij,ocij->nohw", windows, w.astype(int) - 2)
+    np.testing.assert_array_equal(run(ported, {"x": x})[0], wanted)
+
+
 # Operators of ONNX Runtime. Its results are stated by hand: no reference knows them.
 
 def test_quantized_operators_are_what_they_stand_for():
