@@ -9,6 +9,7 @@ import os
 import pathlib
 import sys
 import time
+import warnings
 from typing import Callable
 
 from . import errors, static_shapes
@@ -42,7 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _guarded(command: Callable[[], int]) -> int:
     try:
-        return command()
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: print(f"takt: warning: {message}", file=sys.stderr)
+            return command()
     except (errors.Error, OSError, ValueError, TypeError) as error:
         print(f"takt: {error}", file=sys.stderr)
         return 1

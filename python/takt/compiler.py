@@ -12,6 +12,7 @@ import pathlib
 import shutil
 import tempfile
 import time
+import warnings
 from typing import Any, Callable, Iterable, Mapping, Sequence
 
 from . import declarations, dispatches, importers, placing, recipes, targets
@@ -124,6 +125,8 @@ def compile(
         found = read_rewritten(precision)
         return None if found is None else annotate(found.mlir)
 
+    if source.open_inputs:
+        warnings.warn(_about_open(source.open_inputs), stacklevel=2)
     names = targets.parse(target)
     job = Job(
         annotate(source.mlir),
@@ -135,6 +138,7 @@ def compile(
         has_npu=npu is not None,
         rewrite=rewrite if npu is None else lambda _: None,
         failed=source.failed,
+        open_inputs=source.open_inputs,
     )
     if tune:
         from . import tuning
@@ -173,6 +177,14 @@ def compile(
     if names == ("host",):
         artifact.report["npu"].update(try_out(artifact.path, npu))
     return artifact
+
+
+def _about_open(inputs: Mapping[str, str]) -> str:
+    shapes = ", ".join(f"{name}: {shape}" for name, shape in inputs.items())
+    return (
+        f"dimensions of inputs are open ({shapes}): give their sizes (shapes=, --shape); Takt's kernels "
+        "need them, and the compiler makes slow code without them, or none"
+    )
 
 
 def _reflection(
@@ -239,6 +251,7 @@ class Job:
     # The program in terms of Takt's kernels; None if it has no use for them.
     rewrite: Callable[[str], bytes | None] = lambda _: None
     failed: dict[str, str] = dataclasses.field(default_factory=dict)  # Before any recipe.
+    open_inputs: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def compile(self, recipe: recipes.Recipe) -> Artifact:
         """Compiles the model, or uses the cached module."""
@@ -290,7 +303,8 @@ class Job:
             except CompileError as error:
                 failed[recipe.name] = str(error)
                 if recipe.fallback is None:
-                    raise CompileError("\n".join(failed.values())) from error
+                    reasons = [*failed.values(), *([_about_open(self.open_inputs)] if self.open_inputs else [])]
+                    raise CompileError("\n".join(reasons)) from error
                 recipe = recipes.RECIPES[recipe.fallback]
                 continue
             if failed:

@@ -78,7 +78,7 @@ class _Round:
                 new.update(values)
         if not new and not is_inlined:
             return False
-        used = {name for node in kept for name in _inputs(node)}
+        used = {name for node in kept for name in inputs(node)}
         del self.graph.node[:]
         self.graph.node.extend(kept)
         self.graph.initializer.extend(
@@ -162,11 +162,11 @@ def _renamed(node: Any, names: dict[str, str]) -> Any:
     return result
 
 
-def _inputs(node: Any) -> set[str]:
+def inputs(node: Any) -> set[str]:
     """The tensors that a node reads, those of its subgraphs included."""
     names = set(node.input)
     for attribute in node.attribute:
         for graph in [attribute.g, *attribute.graphs]:
             for inner in graph.node:
-                names |= _inputs(inner)
+                names |= inputs(inner)
     return names

@@ -31,6 +31,7 @@ class Source:
     names: dict[str | None, tuple[list[str], list[str]]] = dataclasses.field(default_factory=dict)
     # The network as it was read (an onnx.ModelProto), for `rewritten()`.
     network: Any = None
+    open_inputs: dict[str, str] = dataclasses.field(default_factory=dict)  # Their shapes.
     # What could not be done for the program, by its name: the reason.
     failed: dict[str, str] = dataclasses.field(default_factory=dict)
 
@@ -122,6 +123,7 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
             )
         },
         network=network,
+        open_inputs=static_shapes.open_inputs(model),
         failed=failed,
     )
 

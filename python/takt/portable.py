@@ -38,6 +38,10 @@ def port(model: Any) -> Any:
         if not _Porter(ported.graph, opset).run():
             break
     _move_domain(ported.graph, "STFT", _HIDDEN_DOMAIN, "")
+    for node in ported.graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                _port_inner(ported, attribute.g)
     kept = [each for each in ported.opset_import if each.domain != _HIDDEN_DOMAIN]
     del ported.opset_import[:]
     ported.opset_import.extend(kept)
@@ -48,6 +52,32 @@ def _move_domain(graph: Any, kind: str, old: str, new: str) -> None:
     for node in graph.node:
         if node.op_type == kind and node.domain == old:
             node.domain = new
+
+
+def _port_inner(outer: Any, graph: Any) -> None:
+    """Ports a graph of a node as a model of its own, whose inputs are those of the
+    graph and what it reads of the outer one."""
+    import onnx
+
+    model = onnx.ModelProto(ir_version=outer.ir_version, opset_import=outer.opset_import)
+    model.graph.CopyFrom(graph)
+    own = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
+    own.update(name for node in graph.node for name in node.output)
+    read = {name for node in graph.node for name in folding.inputs(node) if name} - own
+    values = {value.name: value for value in [*outer.graph.input, *outer.graph.value_info]}
+    constants = {tensor.name: tensor for tensor in outer.graph.initializer}
+    for name in sorted(read):
+        if name in constants:
+            model.graph.initializer.add().CopyFrom(constants[name])
+        elif name in values:
+            model.graph.input.add().CopyFrom(values[name])
+        else:
+            return  # Of a type that is not known.
+    ported = port(model).graph
+    del graph.node[:], graph.initializer[:], graph.value_info[:]
+    graph.node.extend(ported.node)
+    graph.initializer.extend(tensor for tensor in ported.initializer if tensor.name not in read)
+    graph.value_info.extend(ported.value_info)
 
 
 def _with_results(model: Any, ported: Any) -> Any:
@@ -75,23 +105,21 @@ def _with_results(model: Any, ported: Any) -> Any:
 
 
 class _Porter(filters.FilterPorter, operators.OperatorPorter):
-    """Replaces the nodes of a graph, and of the graphs in it."""
+    """Replaces the nodes of a graph."""
 
-    def __init__(self, graph: Any, opset: int, outer: _Porter | None = None) -> None:
+    def __init__(self, graph: Any, opset: int) -> None:
         import onnx
 
         self.onnx = onnx
         self.graph = graph
         self.opset = opset
-        self.depth = 0 if outer is None else outer.depth + 1
-        self.constants: dict[str, np.ndarray] = dict(outer.constants) if outer else {}
-        self.constants.update(
-            (tensor.name, onnx.numpy_helper.to_array(tensor)) for tensor in self.graph.initializer)
+        self.constants: dict[str, np.ndarray] = {
+            tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in self.graph.initializer}
         for node in self.graph.node:
             if node.op_type == "Constant" and node.attribute[0].name == "value":
                 self.constants[node.output[0]] = onnx.numpy_helper.to_array(node.attribute[0].t)
-        self.shapes: dict[str, list[int | None]] = dict(outer.shapes) if outer else {}
-        self.types: dict[str, int] = dict(outer.types) if outer else {}
+        self.shapes: dict[str, list[int | None]] = {}
+        self.types: dict[str, int] = {}
         for value in [*self.graph.input, *self.graph.value_info, *self.graph.output]:
             tensor = value.type.tensor_type
             self.types[value.name] = tensor.elem_type
@@ -108,9 +136,6 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter):
         """Whether something was replaced."""
         is_changed = False
         for node in self.graph.node:
-            for attribute in node.attribute:
-                if attribute.HasField("g"):
-                    is_changed |= _Porter(attribute.g, self.opset, self).run()
             if self.replace(node):
                 is_changed = True
             else:
@@ -336,7 +361,7 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter):
 
     def fresh(self, kind: str) -> str:
         self.count += 1
-        return f"takt_port_{self.depth}_{len(self.graph.initializer)}_{kind}_{self.count}"
+        return f"takt_{self.graph.output[0].name}_{len(self.graph.initializer)}_{kind}_{self.count}"
 
     def constant(self, values: Union[np.ndarray, list[int]]) -> str:
         name = self.fresh("constant")

@@ -61,6 +61,17 @@ def fix(model: Any, shapes: Shapes) -> Any:
     return fixed
 
 
+def open_inputs(model: Any) -> dict[str, str]:
+    """The inputs with open dimensions: their shapes, such as "batchx3x?x?"."""
+    constants = {tensor.name for tensor in model.graph.initializer}
+    found = {}
+    for value in model.graph.input:
+        dims = [str(dim.dim_value) if dim.HasField("dim_value") else dim.dim_param or "?" for dim in _dims(value)]
+        if value.name not in constants and any(not dim.isdigit() for dim in dims):
+            found[value.name] = "x".join(dims)
+    return found
+
+
 def _fix_input(value: Any, shape: list[int], sizes: dict[str, int]) -> None:
     tensor = value.type.tensor_type
     if not tensor.HasField("shape"):

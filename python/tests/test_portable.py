@@ -194,6 +194,28 @@ def test_a_known_branch_is_taken():
     check(model, {"x": floats(2, 3)}, "If")
 
 
+def test_branches_that_are_chosen_in_a_call_are_ported(needs_compiler, tmp_path):
+    """With a convolution that the compiler takes for a product."""
+    def branch(name, weights):
+        return helper.make_graph(
+            [helper.make_node("Conv", ["x", weights, "b"], ["result"], strides=[2], pads=[1, 1])],
+            name, [], [helper.make_tensor_value_info("result", TensorProto.FLOAT, [1, 3, 1])],
+            [numpy_helper.from_array(np.ones(3, np.float32), "b")])
+
+    w, v = floats(3, 4, 3), floats(3, 4, 3)
+    model = model_of(
+        [helper.make_node("If", ["is_first"], ["y"], then_branch=branch("a", "w"), else_branch=branch("b", "v"))],
+        {"x": [1, 4, 2], "is_first": (TensorProto.BOOL, [])}, {"y": [1, 3, 1]}, w=w, v=v)
+    path = tmp_path / "net.onnx"
+    onnx.save(model, path)
+    net = takt.compile(path, cache=tmp_path).load().net
+    x = floats(1, 4, 2)
+    padded = np.pad(x, [(0, 0), (0, 0), (1, 0)])
+    for is_first, weights in ((True, w), (False, v)):
+        wanted = np.einsum("nct,oct->no", padded, weights)[..., None] + 1
+        np.testing.assert_allclose(net(x, np.array(is_first)), wanted, atol=1e-5)
+
+
 def test_wrong_shapes_of_results_are_replaced():
     model = model_of([helper.make_node("Relu", ["x"], ["y"])], {"x": [2, 3]}, {"y": [1, "n"]})
     assert shape_of(portable.port(model).graph.output[0]) == [2, 3]

@@ -92,6 +92,17 @@ def test_a_module_declares_the_sizes(needs_compiler, tmp_path):
     assert module.net(image)[0].tolist() == image[0, :, 1::2, 1::2].ravel().tolist()
 
 
+def test_open_dimensions_are_warned_of(needs_compiler, tmp_path):
+    path = tmp_path / "net.onnx"
+    onnx.save(pooled(["batch", 3, None, 6]), path)
+    with pytest.warns(UserWarning, match=r"are open \(image: batchx3x\?x6\): give their sizes"):
+        module = takt.compile(path, cache=tmp_path).load()
+    assert module.net.inputs[0]["shape"] == (None, 3, None, 6)
+    done = subprocess.run([sys.executable, "-m", "takt", "compile", path, "-o", tmp_path / "net.vmfb"],
+                          capture_output=True, text=True, check=True)
+    assert done.stderr.startswith("takt: warning: dimensions of inputs are open (image: batchx3x?x6)")
+
+
 def test_the_program_takes_shapes(needs_compiler, tmp_path):
     path = tmp_path / "net.onnx"
     onnx.save(pooled(["batch", 3, "h", "w"]), path)
