@@ -17,6 +17,7 @@ _GIVEN_NAME = re.compile(r"%([A-Za-z_][\w.$-]*)$")
 _NUMBERED_NAME = re.compile(r"%arg\d+$")
 _LOCATION = re.compile(r'\bloc\("([^"]*)"\)')
 _RESULT_OF_JAX = re.compile(r'jax\.result_info = "([^"]*)"')
+_BINDING = "!stream.binding"
 _PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
@@ -46,8 +47,10 @@ class Function:
 
 
 def find_functions(text: str) -> list[Function]:
-    """The public functions of a module, in its order."""
-    return [f for f in (_read_function(text, m) for m in _HEADER.finditer(text)) if f is not None]
+    """The public functions of a module, in its order; not those of its dispatches,
+    which take bindings."""
+    found = (_read_function(text, header) for header in _HEADER.finditer(text))
+    return [f for f in found if f is not None and not any(value.type == _BINDING for value in f.inputs)]
 
 
 def annotate(

@@ -347,6 +347,20 @@ def test_weights_are_packed_in_blocks_and_fours():
     assert not packed[0, 1, :, :, :, 4:].any()  # and no 21st output channel.
 
 
+def test_inputs_and_results_keep_their_names(needs_compiler, tmp_path):
+    pytest.importorskip("onnx")
+    net = Net()
+    path = tmp_path / "net.onnx"
+    result = net.conv("x", 3, 16)
+    net.save(path, [1, 3, 16, 16], result)
+    artifact = takt.compile(path, cache=tmp_path, recipe="native", deadline=0.25)
+    assert artifact.recipe.name == "native", artifact.report
+    function = artifact.load().net
+    assert [value["name"] for value in function.inputs] == ["x"]
+    assert [value["name"] for value in function.outputs] == [result]
+    assert function.attribute("takt.deadline_ns") == "250000000"
+
+
 def test_a_network_without_products_is_compiled_as_before(needs_compiler, tmp_path):
     pytest.importorskip("onnx")
     net = Net()
