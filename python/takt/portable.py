@@ -16,6 +16,7 @@ from . import filters, folding, operators
 
 # The bases of longer transforms are matrices of over 64 MiB.
 _TRANSFORM_MAX = 4096
+_PIXELS_MIN = 4096  # Of an image whose mean is taken in two steps.
 _GATES = {"GRU": 3, "LSTM": 4, "RNN": 1}
 # Operators whose shapes onnx infers wrongly, or not before they are replaced.
 _HIDDEN_DOMAIN = "takt.hidden"
@@ -153,6 +154,8 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter):
             ("", "LSTM"): self.on_recurrent,
             ("", "RNN"): self.on_recurrent,
             ("", "Pad"): self.on_pad,
+            ("", "GlobalAveragePool"): self.on_mean,
+            ("", "ReduceMean"): self.on_mean,
             (_HIDDEN_DOMAIN, "STFT"): self.on_stft,
             **self.operator_handlers(),
         }
@@ -253,6 +256,32 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter):
     def pairs(self, name: str, rank: int, basis: np.ndarray, output: str) -> None:
         """The last dimension becomes pairs of real and imaginary parts."""
         self.emit("Reshape", [name, self.constant([*[0] * (rank - 1), basis.shape[1] // 2, 2])], output)
+
+    # The mean of an image, which the compiler takes by adding one pixel after
+    # another: over 10,000 pixels cost two digits.
+
+    def on_mean(self, node: Any) -> bool:
+        """That of each column, and then that of these."""
+        attributes, shape = self.attributes(node), self.shapes.get(node.input[0], [])
+        if len(shape) != 4 or None in shape or shape[2] * shape[3] < _PIXELS_MIN:
+            return False
+        if node.op_type == "ReduceMean":
+            axes = attributes.get("axes")
+            if len(node.input) > 1:
+                axes = self.constants.get(node.input[1])
+            if axes is None or sorted(axis % 4 for axis in axes) != [2, 3]:
+                return False
+        mean = self.mean(node.input[0], 2)
+        if attributes.get("keepdims", 1):
+            self.mean(mean, 3, node.output[0])
+        else:
+            self.emit("Squeeze", [self.mean(mean, 3), self.constant([2, 3])], node.output[0])
+        return True
+
+    def mean(self, name: str, axis: int, output: str | None = None) -> str:
+        if self.opset >= 18:
+            return self.emit("ReduceMean", [name, self.constant([axis])], output)
+        return self.emit("ReduceMean", [name], output, axes=[axis])
 
     # Padding with what the tensor has.
 

@@ -164,6 +164,27 @@ def test_long_filters_have_many_channels(filters, taps, stride, pads, samples, r
     assert channels >= min(8, taps)
 
 
+@pytest.mark.parametrize("opset", [17, 18])
+@pytest.mark.parametrize("keepdims", [0, 1])
+def test_means_of_large_images_are_taken_in_two_steps(opset, keepdims):
+    axes = {"axes": [-1, 2]} if opset == 17 else {}
+    inputs = ["x"] if opset == 17 else ["x", "axes"]
+    model = model_of([helper.make_node("ReduceMean", inputs, ["y"], keepdims=keepdims, **axes)],
+                     {"x": [1, 2, 64, 64]}, {"y": None}, opset, **({"axes": np.array([-1, 2])} if opset == 18 else {}))
+    ported = check(model, {"x": floats(1, 2, 64, 64) + 10}, "none")
+    assert kinds(ported)[:2] == ["ReduceMean", "ReduceMean"]
+
+
+def test_the_mean_of_a_large_image_is_exact(needs_compiler, tmp_path):
+    """The compiler's sum of so many pixels is wrong in the fifth digit."""
+    model = model_of([helper.make_node("GlobalAveragePool", ["x"], ["y"])], {"x": [1, 4, 256, 256]}, {"y": None})
+    path = tmp_path / "net.onnx"
+    onnx.save(model, path)
+    x = floats(1, 4, 256, 256) * 3 + 10
+    found = takt.compile(path, cache=tmp_path).load().net(x)
+    np.testing.assert_allclose(found, x.astype(np.float64).mean((2, 3), keepdims=True), rtol=1e-6)
+
+
 def test_a_convolution_with_one_result_has_no_pixels_behind():
     model = model_of([helper.make_node("Conv", ["x", "w"], ["y"], strides=[2], pads=[1, 1])],
                      {"x": [1, 4, 2]}, {"y": None}, w=floats(3, 4, 3))
