@@ -17,7 +17,7 @@ takt-run-module under qemu-user, and the results are compared.
 usage: networks.py NETS WORK [--only NAME,...] [--sides ort,openvino,default]
                    [--threads 1,2] [--calls 30] [--rest MS] [--tune SECONDS] [--json FILE]
                    [--check-arch=aarch64[:CPU] --tools=DIRECTORY]
-       NETS   a folder of .onnx files with float32 inputs of static shapes; of
+       NETS   a folder of .onnx files with inputs of static shapes; of
               those whose name ends in .int8.onnx the results are compared in
               steps of the result's own quantization
        WORK   the cache of modules
@@ -75,8 +75,12 @@ class Network:
         self.inputs = {}
         for each in graph.input:
             if each.name not in constants:
-                shape = [d.dim_value for d in each.type.tensor_type.shape.dim]
-                self.inputs[each.name] = random.standard_normal(shape).astype(np.float32)
+                tensor = each.type.tensor_type
+                shape = [d.dim_value for d in tensor.shape.dim]
+                element = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+                is_float = np.issubdtype(element, np.floating)
+                values = random.standard_normal(shape) if is_float else random.integers(0, 128, shape)
+                self.inputs[each.name] = values.astype(element)
         self.expected = None
 
     def difference(self, results):
