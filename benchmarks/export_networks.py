@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Exports networks of torchvision, timm and ultralytics by PyTorch's exporters.
+"""Exports networks of torchvision, timm, ultralytics and policies.py by PyTorch's exporters.
 
 The graphs are what users have: with chains of operations for shapes, masks and weights that
 make_networks.py does not write. Weights are random. benchmarks/networks.py measures them.
@@ -15,6 +15,8 @@ import sys
 import torch
 import torchvision
 from torch import nn
+
+from policies import POLICIES
 
 TORCHVISION = (
     "convnext_tiny densenet121 efficientnet_b0 googlenet maxvit_t mnasnet1_0 mobilenet_v3_large "
@@ -103,6 +105,7 @@ def networks():
     found = {
         "act": lambda: (ActionChunks(), (*picture(224), torch.randn(1, 14))),
         "causal_policy": lambda: (CausalPolicy(), (torch.randn(1, 60, 20),)),
+        **POLICIES,
     }
     found["raft_small"] = lambda: (Flow(), (torch.randn(1, 3, 128, 160), torch.randn(1, 3, 128, 160)))
     for name in TORCHVISION:
