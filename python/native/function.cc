@@ -132,10 +132,10 @@ nb::object Invocation::Result(nb::handle timeout) {
   }
   // Another thread may have waited as well, and have taken them.
   if (!results_.is_valid()) {
-    Values results(result_count_);
+    Values results(result_elements_.size());
     Check(takt_invocation_take_results(invocation_.get(), results.size(),
                                        results.data()));
-    results_ = FromResults(results.size(), results.data());
+    results_ = FromResults(results.size(), results.data(), result_elements_);
   }
   return results_;
 }
@@ -153,7 +153,10 @@ Function::Function(FunctionHandle function, DeviceHandle device)
   for (size_t i = 0; i < takt_signature_argument_count(signature); ++i) {
     arguments_.push_back(takt_signature_argument(signature, i));
   }
-  result_count_ = takt_signature_result_count(signature);
+  for (size_t i = 0; i < takt_signature_result_count(signature); ++i) {
+    result_elements_.push_back(
+        takt_signature_result(signature, i)->element_type);
+  }
 }
 
 Function::~Function() {
@@ -226,7 +229,7 @@ nb::object Function::Call(nb::args args, nb::kwargs kwargs) {
   takt_invoke_options_t invoke;
   takt_invoke_options_init(&invoke);
   FillOptions(options, &invoke);
-  Values results(result_count_);
+  Values results(result_elements_.size());
   takt_status_t status = nullptr;
   {
     nb::gil_scoped_release no_gil;
@@ -236,7 +239,7 @@ nb::object Function::Call(nb::args args, nb::kwargs kwargs) {
   }
   last_ns_.store(takt_clock_now_ns() - begin_ns, std::memory_order_relaxed);
   Check(status);
-  return FromResults(results.size(), results.data());
+  return FromResults(results.size(), results.data(), result_elements_);
 }
 
 std::unique_ptr<Invocation> Function::Submit(nb::handle args, nb::handle kwargs,
@@ -272,7 +275,7 @@ std::unique_ptr<Invocation> Function::Start(const Values& arguments,
     nb::steal(static_cast<PyObject*>(async.user_data));  // It is not called.
   }
   Check(status);
-  return std::make_unique<Invocation>(std::move(invocation), result_count_);
+  return std::make_unique<Invocation>(std::move(invocation), result_elements_);
 }
 
 namespace {

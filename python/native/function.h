@@ -38,8 +38,9 @@ std::vector<uint64_t> ToCpuWords(nanobind::handle cpus);
 
 class Invocation {
  public:
-  Invocation(InvocationHandle invocation, size_t result_count)
-      : invocation_(std::move(invocation)), result_count_(result_count) {}
+  Invocation(InvocationHandle invocation, ElementTypes result_elements)
+      : invocation_(std::move(invocation)),
+        result_elements_(std::move(result_elements)) {}
 
   bool IsDone() const;
   // Waits, and gives the results: each time the same objects. Signals of Python
@@ -50,7 +51,7 @@ class Invocation {
 
  private:
   InvocationHandle invocation_;
-  const size_t result_count_;
+  const ElementTypes result_elements_;
   nanobind::object results_;  // Not valid: not taken yet.
 };
 
@@ -63,7 +64,8 @@ class Function {
   takt_function_t* get() const { return function_.get(); }
   takt_device_t* device() const { return device_.get(); }
   const std::string& name() const { return name_; }
-  size_t result_count() const { return result_count_; }
+  // One of each result; of those that are no tensors it says nothing.
+  const ElementTypes& result_elements() const { return result_elements_; }
   size_t argument_count() const { return arguments_.size(); }
   // Below argument_count().
   const takt_value_type_t& argument(size_t index) const {
@@ -93,7 +95,7 @@ class Function {
   DeviceHandle device_;
   std::string name_;
   std::vector<const takt_value_type_t*> arguments_;
-  size_t result_count_ = 0;
+  ElementTypes result_elements_;
   // What the last call took; a call that is expected to be long is made so
   // that signals of Python can end it.
   std::atomic<int64_t> last_ns_{INT64_MAX};

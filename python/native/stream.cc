@@ -43,6 +43,7 @@ struct Callbacks {
   nb::object on_result;  // (results)
   nb::object on_error;   // (exception, job)
   nb::object on_late;    // (job)
+  ElementTypes result_elements;
 };
 
 template <typename Call>
@@ -72,7 +73,8 @@ void OnDone(void* user_data, const takt_stream_job_t* job, takt_status_t status,
                [&] { callbacks->on_error(error, DescribeJob(*job)); });
   } else if (result_count > 0 && !callbacks->on_result.is_none()) {
     CallPython(callbacks->on_result, [&] {
-      callbacks->on_result(FromResults(result_count, results));
+      callbacks->on_result(
+          FromResults(result_count, results, callbacks->result_elements));
     });
   }
 }
@@ -123,6 +125,7 @@ class Stream {
       : function_object_(std::move(function)),
         function_(nb::cast<const Function*>(function_object_)),
         callbacks_(std::make_unique<Callbacks>()) {
+    callbacks_->result_elements = function_->result_elements();
     takt_stream_options_t from;
     takt_stream_options_init(&from);
     const auto text = [&](const char* key) {
@@ -233,13 +236,14 @@ class Stream {
 
   // (results, job), or None if there is nothing new.
   nb::object TakeOutput() {
-    Values results(function_->result_count());
+    Values results(function_->result_elements().size());
     takt_stream_job_t job;
     if (!takt_stream_take_output(stream_.get(), results.size(), results.data(),
                                  &job)) {
       return nb::none();
     }
-    return nb::make_tuple(FromResults(results.size(), results.data()),
+    return nb::make_tuple(FromResults(results.size(), results.data(),
+                                      function_->result_elements()),
                           DescribeJob(job));
   }
 

@@ -332,12 +332,29 @@ nb::object ShapeTuple(size_t rank, const int64_t* shape) {
   return tuple;
 }
 
-nb::object FromView(takt_buffer_view_t* view) {
+// The compiler keeps no signs of integers; declarations have them.
+takt_element_type_t WithSign(takt_element_type_t type,
+                             takt_element_type_t declared) {
+  switch (declared) {
+    case TAKT_ELEMENT_UI8:
+      return type == TAKT_ELEMENT_I8 ? declared : type;
+    case TAKT_ELEMENT_UI16:
+      return type == TAKT_ELEMENT_I16 ? declared : type;
+    case TAKT_ELEMENT_UI32:
+      return type == TAKT_ELEMENT_I32 ? declared : type;
+    case TAKT_ELEMENT_UI64:
+      return type == TAKT_ELEMENT_I64 ? declared : type;
+    default:
+      return type;
+  }
+}
+
+nb::object FromView(takt_buffer_view_t* view, takt_element_type_t declared) {
   nb::object memory =
       nb::cast(new TensorMemory(view), nb::rv_policy::take_ownership);
   return GetNumpy().ndarray(
       ShapeTuple(takt_buffer_view_rank(view), takt_buffer_view_shape(view)),
-      DtypeOf(takt_buffer_view_element_type(view)), memory);
+      DtypeOf(WithSign(takt_buffer_view_element_type(view), declared)), memory);
 }
 
 }  // namespace
@@ -361,7 +378,7 @@ takt_value_t ToValue(nb::handle object, const takt_value_type_t& type,
   }
 }
 
-nb::object FromValue(const takt_value_t& value) {
+nb::object FromValue(const takt_value_t& value, takt_element_type_t declared) {
   switch (value.kind) {
     case TAKT_VALUE_I8:
     case TAKT_VALUE_I16:
@@ -383,16 +400,17 @@ nb::object FromValue(const takt_value_t& value) {
   if (view == nullptr) {
     RaiseInvalidArgument("a result is an object that Python has no form of");
   }
-  return FromView(view);
+  return FromView(view, declared);
 }
 
-nb::object FromResults(size_t count, const takt_value_t* results) {
+nb::object FromResults(size_t count, const takt_value_t* results,
+                       const ElementTypes& declared) {
   if (count == 0) return nb::none();
-  if (count == 1) return FromValue(results[0]);
+  if (count == 1) return FromValue(results[0], declared[0]);
   nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
   for (size_t i = 0; i < count; ++i) {
     PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i),
-                    FromValue(results[i]).release().ptr());
+                    FromValue(results[i], declared[i]).release().ptr());
   }
   return tuple;
 }

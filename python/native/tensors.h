@@ -43,11 +43,18 @@ takt_value_t ToValue(nanobind::handle object, const takt_value_type_t& type,
                      takt_device_t* device, const std::string& function,
                      size_t index);
 
-// A numpy array over the memory of a tensor, an int, a float or None.
-nanobind::object FromValue(const takt_value_t& value);
+// The elements of each result as its function declares them.
+using ElementTypes = std::vector<takt_element_type_t>;
 
-// What a call returns in Python: None, the only result, or a tuple.
-nanobind::object FromResults(size_t count, const takt_value_t* results);
+// A numpy array over the memory of a tensor, an int, a float or None. Integers
+// that the module left without a sign are unsigned if `declared` says so.
+nanobind::object FromValue(const takt_value_t& value,
+                           takt_element_type_t declared);
+
+// What a call returns in Python: None, the only result, or a tuple. `declared`
+// has at least `count` elements.
+nanobind::object FromResults(size_t count, const takt_value_t* results,
+                             const ElementTypes& declared);
 
 // A writable numpy array of the tensor type over `data`; `owner` lives as long.
 nanobind::object ArrayOver(void* data, const takt_value_type_t& type,

@@ -16,6 +16,7 @@ from . import filters, folding, operators
 
 # The bases of longer transforms are matrices of over 64 MiB.
 _TRANSFORM_MAX = 4096
+_IR_VERSION = 8  # Before 4, each constant had to be an input as well.
 _PIXELS_MIN = 4096  # Of an image whose mean is taken in two steps.
 _GATES = {"GRU": 3, "LSTM": 4, "RNN": 1}
 # Operators whose shapes onnx infers wrongly, or not before they are replaced.
@@ -31,6 +32,7 @@ def port(model: Any) -> Any:
 
     ported = onnx.ModelProto()
     ported.CopyFrom(model)
+    ported.ir_version = max(model.ir_version, _IR_VERSION)
     _move_domain(ported.graph, "STFT", "", _HIDDEN_DOMAIN)
     ported.opset_import.append(onnx.helper.make_opsetid(_HIDDEN_DOMAIN, 1))
     while True:

@@ -91,6 +91,29 @@ def test_onnx_keeps_names_and_shapes(needs_compiler, mlp, tmp_path):
         policy(observation[:, :4])
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "int8"])
+def test_results_have_the_sign_that_is_declared(needs_compiler, tmp_path, dtype):
+    """The compiler's integers have none."""
+    onnx = pytest.importorskip("onnx")
+    helper = onnx.helper
+    element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    graph = helper.make_graph(
+        [helper.make_node("Max", ["x", "x"], ["y"])], "net",
+        [helper.make_tensor_value_info("x", element, [3])], [helper.make_tensor_value_info("y", element, [3])])
+    path = tmp_path / "net.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    module = takt.compile(path, cache=tmp_path).load()
+    x = np.array([1, np.iinfo(dtype).max, 0], dtype)
+    with takt.Instance(workers=1) as robot:
+        stream = robot.stream(module)
+        stream.map_input(0)[...] = x
+        stream.publish_input()
+        stream.wait_idle(timeout=60)
+        for result in (module.net(x), module.net.submit(x).result(), stream.take()):
+            assert result.dtype == dtype
+            assert result.tolist() == x.tolist()
+
+
 def test_onnx_runs_in_a_stream_with_slots(needs_compiler, mlp, tmp_path):
     path, expected = mlp
     policy = takt.compile(path, cache=tmp_path).load()

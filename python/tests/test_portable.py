@@ -237,6 +237,20 @@ def test_branches_that_are_chosen_in_a_call_are_ported(needs_compiler, tmp_path)
         np.testing.assert_allclose(net(x, np.array(is_first)), wanted, atol=1e-5)
 
 
+def test_constants_of_old_files_are_inputs(needs_compiler, tmp_path):
+    w, b = floats(3, 5), floats(5)
+    model = model_of([helper.make_node("Identity", ["v"], ["w"]), helper.make_node("MatMul", ["x", "w"], ["p"]),
+                      helper.make_node("Add", ["p", "b"], ["y"])],
+                     {"x": [2, 3], "v": [3, 5], "b": [5]}, {"y": [2, 5]}, 9, v=w, b=b)
+    model.ir_version = 3
+    path = tmp_path / "net.onnx"
+    onnx.save(model, path)
+    net = takt.compile(path, cache=tmp_path).load().net
+    assert [value["name"] for value in net.inputs] == ["x"]
+    x = floats(2, 3)
+    np.testing.assert_allclose(net(x), x @ w + b, atol=1e-5)
+
+
 def test_wrong_shapes_of_results_are_replaced():
     model = model_of([helper.make_node("Relu", ["x"], ["y"])], {"x": [2, 3]}, {"y": [1, "n"]})
     assert shape_of(portable.port(model).graph.output[0]) == [2, 3]
