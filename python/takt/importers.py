@@ -16,6 +16,7 @@ from . import convolutions, portable, static_shapes
 from .errors import CompileError
 
 _OPSET = 17
+_WEIGHTS_MAX = 1 << 30  # Bytes in the network's own file, which has at most 2 GiB.
 
 
 @dataclasses.dataclass
@@ -142,7 +143,8 @@ def _import_onnx(model: Any, what: str) -> bytes:
     with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
         path = os.path.join(scratch, "model.onnx")
         target = os.path.join(scratch, "model.mlir")
-        onnx.save(model, path)
+        weights = sum(len(tensor.raw_data) for tensor in model.graph.initializer)
+        onnx.save(model, path, save_as_external_data=weights > _WEIGHTS_MAX, location="weights")
         # An older opset means what the newer one says; the importer converts it.
         run_tool(
             [sys.executable, "-m", "iree.compiler.tools.import_onnx", path,

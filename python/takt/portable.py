@@ -89,11 +89,12 @@ def _with_results(model: Any, ported: Any) -> Any:
     import onnx
 
     for value in ported.graph.output:
-        value.type.tensor_type.ClearField("shape")
+        if value.type.HasField("tensor_type"):
+            value.type.tensor_type.ClearField("shape")
     inferred = onnx.shape_inference.infer_shapes(ported, data_prop=True)
     for value, stated in zip(inferred.graph.output, model.graph.output):
         tensor = value.type.tensor_type
-        if not tensor.HasField("shape"):
+        if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
             value.CopyFrom(stated)
             continue
         dims = stated.type.tensor_type.shape.dim

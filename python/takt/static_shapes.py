@@ -12,7 +12,7 @@ Shapes = Mapping[str, Union[int, Sequence[int]]]
 
 
 def fix(model: Any, shapes: Shapes) -> Any:
-    """The network with these shapes.
+    """The network with these shapes; those of its results follow from them.
 
     model    an onnx.ModelProto; not changed.
     shapes   by the name of an input: its shape; by the name of a dimension: its
@@ -47,14 +47,7 @@ def fix(model: Any, shapes: Shapes) -> Any:
                 dim.dim_value = sizes[dim.dim_param]
     # What else is written down may contradict them.
     del fixed.graph.value_info[:]
-    asked = onnx.ModelProto()
-    asked.CopyFrom(fixed)
-    for value in asked.graph.output:
-        value.type.tensor_type.ClearField("shape")
-    inferred = onnx.shape_inference.infer_shapes(asked, data_prop=True)
-    for value, found in zip(fixed.graph.output, inferred.graph.output):
-        if found.type.tensor_type.HasField("shape"):
-            value.CopyFrom(found)
+    for value in fixed.graph.output:
         for dim in _dims(value):
             if not dim.HasField("dim_value"):
                 dim.Clear()

@@ -114,6 +114,16 @@ def test_results_have_the_sign_that_is_declared(needs_compiler, tmp_path, dtype)
             assert result.tolist() == x.tolist()
 
 
+def test_large_networks_have_their_weights_beside_them(needs_compiler, mlp, tmp_path, monkeypatch):
+    from takt import importers
+
+    monkeypatch.setattr(importers, "_WEIGHTS_MAX", 16)
+    path, expected = mlp
+    policy = takt.compile(path, cache=tmp_path).load()
+    observation = np.ones((1, 8), np.float32)
+    np.testing.assert_allclose(policy.function(None)(observation), expected(observation), rtol=1e-5)
+
+
 def test_onnx_runs_in_a_stream_with_slots(needs_compiler, mlp, tmp_path):
     path, expected = mlp
     policy = takt.compile(path, cache=tmp_path).load()
