@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import time
 import warnings
-from typing import Any, Callable, Iterable, Mapping, Sequence
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 from . import declarations, dispatches, importers, placing, recipes, targets
 from .errors import CompileError
@@ -303,13 +303,24 @@ class Job:
             except CompileError as error:
                 failed[recipe.name] = str(error)
                 if recipe.fallback is None:
-                    reasons = [*failed.values(), *([_about_open(self.open_inputs)] if self.open_inputs else [])]
-                    raise CompileError("\n".join(reasons)) from error
+                    raise CompileError("\n".join(self._reasons(failed))) from error
                 recipe = recipes.RECIPES[recipe.fallback]
                 continue
             if failed:
                 artifact.report["failed"] = failed
             return artifact
+
+    def _reasons(self, failed: Mapping[str, str]) -> Iterator[str]:
+        said: dict[str, str] = {}
+        for name, reason in failed.items():
+            what = reason.partition("\n")[2]
+            if what and what in said:
+                yield f"recipe {name}: the same as {said[what]}"
+            else:
+                said[what] = name
+                yield reason
+        if self.open_inputs:
+            yield _about_open(self.open_inputs)
 
     def _run(
         self, mlir: bytes, path: pathlib.Path, flags: list[str], recipe: recipes.Recipe

@@ -235,7 +235,27 @@ def run_tool(command: list[str], what: str, *, timeout: float | None = None) -> 
     except subprocess.TimeoutExpired as error:
         raise CompileError(f"{what}: not done within {timeout:g} s") from error
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        # The last lines name the cause; the rest is the program around it.
-        tail = "\n".join(line[:300] for line in said[-12:])
-        raise CompileError(f"{what}: exit code {done.returncode}\n{tail}")
+        raise CompileError(f"{what}: exit code {done.returncode}\n{_reasons(done.stderr or done.stdout)}")
+
+
+_ERROR = re.compile(r"^\S*?:?(?:\d+:\d+: )?(error: .*)")
+_OPERATOR = re.compile(r'torch\.operator "onnx\.(\w+)"')
+
+
+def _reasons(said: str) -> str:
+    """The errors in what a tool printed, with the operators of ONNX that they are
+    about; without an error, its last lines. Around them it prints the program."""
+    lines = said.strip().splitlines()
+    found: list[str] = []
+    for i, line in enumerate(lines):
+        error = _ERROR.match(line)
+        if error is None:
+            continue
+        # The line of the program comes next.
+        operator = _OPERATOR.search(lines[i + 1]) if i + 1 < len(lines) else None
+        reason = error.group(1)[:300] + (f" (in {operator.group(1)})" if operator else "")
+        if reason not in found:
+            found.append(reason)
+    is_trace = any(line.startswith("Traceback ") for line in lines)  # Its last line says it.
+    last = lines[-1:] if is_trace else [line[:300] for line in lines[-12:]]
+    return "\n".join(found[:3] or last)

@@ -144,8 +144,9 @@ def test_a_recipe_that_fails_falls_back(needs_compiler, tmp_path):
 
 
 def test_what_does_not_compile_says_why(needs_compiler, tmp_path):
-    with pytest.raises(takt.CompileError, match="expected"):
+    with pytest.raises(takt.CompileError, match="expected") as caught:
         takt.compile("func.func @broken() {\n", cache=tmp_path)
+    assert str(caught.value).splitlines()[-1] == "recipe plain: the same as channels_last"
 
 
 def test_recipes_are_written_and_read(tmp_path):
