@@ -132,7 +132,7 @@ def compile(
         annotate(source.mlir),
         source.input_type,
         names,
-        tuple(flags),
+        (*source.flags, *flags),
         _cache_folder(cache),
         timeout,
         has_npu=npu is not None,

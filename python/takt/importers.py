@@ -32,6 +32,7 @@ class Source:
     names: dict[str | None, tuple[list[str], list[str]]] = dataclasses.field(default_factory=dict)
     # The network as it was read (an onnx.ModelProto), for `rewritten()`.
     network: Any = None
+    flags: tuple[str, ...] = ()  # Of iree-compile, besides those of recipes.
     open_inputs: dict[str, str] = dataclasses.field(default_factory=dict)  # Their shapes.
     # What could not be done for the program, by its name: the reason.
     failed: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -124,9 +125,18 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
             )
         },
         network=network,
+        # Else doubles become floats, but not those of inputs and results.
+        flags=("--iree-input-demote-f64-to-f32=false",) if _has_doubles(graph) else (),
         open_inputs=static_shapes.open_inputs(model),
         failed=failed,
     )
+
+
+def _has_doubles(graph: Any) -> bool:
+    import onnx
+
+    values = [*graph.input, *graph.output]
+    return any(value.type.tensor_type.elem_type == onnx.TensorProto.DOUBLE for value in values)
 
 
 def _of_opset(model: Any) -> Any:

@@ -114,6 +114,18 @@ def test_results_have_the_sign_that_is_declared(needs_compiler, tmp_path, dtype)
             assert result.tolist() == x.tolist()
 
 
+def test_networks_of_doubles_compute_doubles(needs_compiler, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    helper, double = onnx.helper, onnx.TensorProto.DOUBLE
+    graph = helper.make_graph(
+        [helper.make_node("Sqrt", ["x"], ["r"]), helper.make_node("Add", ["r", "x"], ["y"])], "net",
+        [helper.make_tensor_value_info("x", double, [2])], [helper.make_tensor_value_info("y", double, [2])])
+    path = tmp_path / "net.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    x = np.array([2.0, 1 + 1e-12])
+    np.testing.assert_allclose(takt.compile(path, cache=tmp_path).load().net(x), np.sqrt(x) + x, rtol=1e-15)
+
+
 def test_large_networks_have_their_weights_beside_them(needs_compiler, mlp, tmp_path, monkeypatch):
     from takt import importers
 
