@@ -166,7 +166,7 @@ typedef struct takt_class_statistics_t {
 } takt_class_statistics_t;
 
 // Reads the statistics of one criticality. A job is counted shortly after its
-// results are there, so a caller that has just waited for it may be earlier.
+// results are there: right after a wait for them its count may be missing.
 //
 // Errors: INVALID_ARGUMENT  struct_size is not set; there is no such
 //                           criticality.
