@@ -168,9 +168,9 @@ static void let_resident_run(resident_t* resident, round_t* round) {
   }
 }
 
-/* kMappingsMax, kBlocksMax: the stacks that the C library keeps for later threads,
-   and what it allocates for these threads, are a few; what each round leaves
-   behind would be more. */
+/* kMappingsMax, kBlocksMax: the stacks that the C library keeps for later
+   threads, and what it allocates for these threads, are a few; what each round
+   leaves behind would be more. */
 enum { kWarmRounds = 3, kMappingsMax = 10, kBlocksMax = 5 };
 
 static int round_count(void) {
