@@ -162,17 +162,21 @@ class OperatorPorter:
         """With floats for its inputs, which it would round to bytes of a scale that
         it finds in each call."""
         x, w, r, b, lengths, h, c, p, w_scale, w_zero, r_scale, r_zero = [*node.input, *[""] * 12][:12]
-        weights = []
-        for name, scale, zero in ((w, w_scale, w_zero), (r, r_scale, r_zero)):
-            values = [self.constants.get(each) for each in (name, scale, zero)]
-            if any(value is None for value in values):
-                return False
-            whole, scale_of, zero_of = (value.astype(np.float32) for value in values)
-            axes = (...,) if scale_of.ndim == 2 else (slice(None), None) if scale_of.ndim == 1 else (None, None)
-            scale_of, zero_of = (each[axes][:, None] if scale_of.ndim else each for each in (scale_of, zero_of))
-            weights.append(self.constant(((whole - zero_of) * scale_of).transpose(0, 2, 1)))
+        weights = [self.of_gates(w, w_scale, w_zero), self.of_gates(r, r_scale, r_zero)]
+        if None in weights:
+            return False
         self.layer_of("LSTM", node, [x, *weights, b, lengths, h, c, p])
         return True
+
+    def of_gates(self, name: str, scale: str, zero: str) -> str | None:
+        """Bytes [directions][inputs][gates] as floats [directions][gates][inputs].
+        Their scales are one for each direction, or for each gate of it."""
+        values = [self.constants.get(each) for each in (name, scale, zero)]
+        if any(value is None for value in values):
+            return None
+        whole, *others = (value.astype(np.float32) for value in values)
+        scales, zeros = (each.reshape(1 if each.size == 1 else len(whole), 1, -1) for each in others)
+        return self.constant(((whole - zeros) * scales).transpose(0, 2, 1))
 
     def layer_of(self, kind: str, node: Any, inputs: list[str]) -> None:
         while not inputs[-1]:

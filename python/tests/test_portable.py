@@ -350,3 +350,69 @@ def test_what_is_ported_compiles_and_runs(needs_compiler, tmp_path):
     frames = np.stack([padded[:, i:i + 400] for i in range(0, 1601, 160)], 1) * np.hanning(400)
     wanted = np.abs(np.fft.rfft(frames)) ** 2
     np.testing.assert_allclose(artifact.load().net(x), wanted, atol=1e-4 * wanted.max())
+
+
+@pytest.mark.parametrize("per_channel", [False, True])
+@pytest.mark.parametrize("direction, count", [("forward", 1), ("bidirectional", 2)])
+def test_layers_of_bytes_become_layers_of_floats(tmp_path, per_channel, direction, count):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    quantization = pytest.importorskip("onnxruntime.quantization")
+    model = model_of(
+        [helper.make_node("LSTM", ["x", "w", "r", "b"], ["y"], hidden_size=16, direction=direction)],
+        {"x": [6, 1, 8]}, {"y": [6, count, 1, 16]}, w=floats(count, 64, 8) * 0.3, r=floats(count, 64, 16) * 0.2,
+        b=floats(count, 128) * 0.1)
+    onnx.save(model, tmp_path / "float.onnx")
+    quantization.quantize_dynamic(
+        tmp_path / "float.onnx", tmp_path / "net.onnx", per_channel=per_channel,
+        weight_type=quantization.QuantType.QInt8)
+    bytes_of = onnx.load(tmp_path / "net.onnx")
+    assert kinds(bytes_of) == ["DynamicQuantizeLSTM"]
+    ported = portable.port(bytes_of)
+    assert set(kinds(ported)) & {"LSTM", "DynamicQuantizeLSTM"} == {"LSTM"}
+    x = floats(6, 1, 8)
+    session = onnxruntime.InferenceSession(str(tmp_path / "net.onnx"), providers=["CPUExecutionProvider"])
+    wanted = session.run(None, {"x": x})[0]
+    onnx.save(ported, tmp_path / "ported.onnx")
+    session = onnxruntime.InferenceSession(str(tmp_path / "ported.onnx"), providers=["CPUExecutionProvider"])
+    # ONNX Runtime rounds the inputs to bytes, too.
+    np.testing.assert_allclose(session.run(None, {"x": x})[0], wanted, atol=0.02 * np.ptp(wanted))
+
+
+@pytest.mark.parametrize("per_channel", [False, True])
+def test_a_network_of_quantized_operators_keeps_its_results(tmp_path, per_channel):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    quantization = pytest.importorskip("onnxruntime.quantization")
+    model = model_of(
+        [helper.make_node("Conv", ["x", "w", "b"], ["c"], pads=[1, 1, 1, 1]),
+         helper.make_node("LeakyRelu", ["c"], ["l"], alpha=0.1),
+         helper.make_node("Sigmoid", ["l"], ["s"]),
+         helper.make_node("Mul", ["l", "s"], ["m"]),
+         helper.make_node("Add", ["m", "l"], ["a"]),
+         helper.make_node("Concat", ["a", "l"], ["t"], axis=1),
+         helper.make_node("AveragePool", ["t"], ["v"], kernel_shape=[2, 2], strides=[2, 2]),
+         helper.make_node("GlobalAveragePool", ["v"], ["g"]),
+         helper.make_node("Flatten", ["g"], ["f"]),
+         helper.make_node("Gemm", ["f", "u", "d"], ["y"], transB=1)],
+        {"x": [1, 3, 8, 8]}, {"y": [1, 10]}, w=floats(8, 3, 3, 3), b=floats(8), u=floats(10, 16), d=floats(10))
+    onnx.save(model, tmp_path / "float.onnx")
+
+    class Calibration(quantization.CalibrationDataReader):
+        rows = iter([{"x": floats(1, 3, 8, 8)} for _ in range(4)])
+
+        def get_next(self):
+            return next(self.rows, None)
+
+    quantization.quantize_static(
+        tmp_path / "float.onnx", tmp_path / "net.onnx", Calibration(), per_channel=per_channel,
+        quant_format=quantization.QuantFormat.QOperator)
+    quantized = onnx.load(tmp_path / "net.onnx")
+    assert {"QLinearConv", "QLinearAdd", "QGemm"} <= set(kinds(quantized))
+    ported = portable.port(quantized)
+    assert not [node.op_type for node in ported.graph.node if node.domain or node.op_type.startswith("QLinear")]
+    onnx.save(ported, tmp_path / "ported.onnx")
+    x = {"x": floats(1, 3, 8, 8)}
+    wanted, found = (
+        onnxruntime.InferenceSession(str(tmp_path / name), providers=["CPUExecutionProvider"]).run(None, x)[0]
+        for name in ("net.onnx", "ported.onnx"))
+    step = np.diff(np.unique(wanted)).min()
+    assert np.abs(found - wanted).max() <= 2 * step + 1e-6
