@@ -71,6 +71,7 @@ Slot ConvertScalar(ValueKind from, Slot slot, ValueKind to) {
     return ConvertInteger(from == ValueKind::kI64 ? slot.i64 : slot.i32, to);
   }
   if (IsFloat(from) && IsFloat(to)) {
+    if (from == to) return slot;
     return ConvertFloat(from == ValueKind::kF32 ? slot.f32 : slot.f64, to);
   }
   return Slot{.i64 = 0};

@@ -168,10 +168,14 @@ static void let_resident_run(resident_t* resident, round_t* round) {
   }
 }
 
-/* kMappingsMax, kBlocksMax: the stacks that the C library keeps for later
-   threads, and what it allocates for these threads, are a few; what each round
-   leaves behind would be more. */
-enum { kWarmRounds = 3, kMappingsMax = 10, kBlocksMax = 5 };
+/* kMappingsMax: stacks that the C library keeps for later threads are a few. */
+enum { kWarmRounds = 3, kMappingsMax = 10 };
+
+/* An emulator changes when threads end, so the C library may keep a block more
+   once. Every round that left one behind would add up to more than these. */
+static long spare_block_count(void) {
+  return getenv("TAKT_EMULATED") != NULL ? 4 : 0;
+}
 
 static int round_count(void) {
   const char* text = getenv("TAKT_UNLOAD_ROUNDS");
@@ -199,7 +203,7 @@ static void load_and_unload(const char* use, bool used_elsewhere,
   EXPECT(after.descriptor_count == before.descriptor_count);
   EXPECT(after.thread_count == before.thread_count);
   EXPECT(after.next_key == before.next_key);
-  EXPECT(after.block_count < before.block_count + kBlocksMax);
+  EXPECT(after.block_count <= before.block_count + spare_block_count());
   EXPECT(after.mapping_count < before.mapping_count + kMappingsMax);
   printf("%s%s%s: %d mappings, %d then; %ld blocks, %ld then\n", use,
          used_elsewhere ? ", used elsewhere" : "",

@@ -430,11 +430,6 @@ std::vector<uint64_t> Interpreter::Call(
   const std::vector<uint16_t> words = WordsOf(function.arguments);
   for (size_t i = 0; i < words.size(); ++i) {
     const char letter = function.arguments[i];
-    // RISC-V makes any NaN that it converts the same one.
-    if ((letter == 'f' && std::isnan(FromBits<float>(arguments[i]))) ||
-        (letter == 'F' && std::isnan(FromBits<double>(arguments[i])))) {
-      throw End{Ending::kUnspecified};
-    }
     frame.Set(words[i], letter == 'I' || letter == 'F', arguments[i]);
   }
   for (size_t block = 0;;) {

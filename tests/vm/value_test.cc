@@ -40,6 +40,17 @@ TEST(ValueTest, ConvertsWithinIntegersAndWithinFloats) {
   EXPECT_EQ(convert(Value::I64(5), ValueKind::kF64).f64, 0.0);
 }
 
+// A conversion by way of another type would make it a quiet NaN, or on RISC-V
+// the one NaN that conversions give there.
+TEST(ValueTest, KeepsTheBitsOfANanOfTheSameKind) {
+  const auto narrow =
+      ConvertScalar(ValueKind::kF32, Slot{.i32 = 0x7f800001}, ValueKind::kF32);
+  EXPECT_EQ(narrow.i32, 0x7f800001);
+  const auto wide = ConvertScalar(
+      ValueKind::kF64, Slot{.i64 = 0x7ff0000000000001}, ValueKind::kF64);
+  EXPECT_EQ(wide.i64, 0x7ff0000000000001);
+}
+
 TEST(ValueTest, NamesItsKinds) {
   EXPECT_STREQ(ValueKindName(ValueKind::kI8), "i8");
   EXPECT_STREQ(ValueKindName(ValueKind::kF64), "f64");
