@@ -64,7 +64,8 @@ class Function {
   takt_function_t* get() const { return function_.get(); }
   takt_device_t* device() const { return device_.get(); }
   const std::string& name() const { return name_; }
-  // One of each result; of those that are no tensors it says nothing.
+  // One element type for each result; it is not used for those that are no
+  // tensors.
   const ElementTypes& result_elements() const { return result_elements_; }
   size_t argument_count() const { return arguments_.size(); }
   // Below argument_count().

@@ -90,7 +90,8 @@ class _Round:
         return True
 
     def branch(self, node: Any) -> list[Any] | None:
-        """What an If with a known condition does."""
+        """The nodes of the branch that an If with a known condition takes; None for
+        any other node."""
         if node.op_type != "If" or node.domain not in ("", "ai.onnx") or node.input[0] not in self.constants:
             return None
         key = "then_branch" if bool(self.constants[node.input[0]].reshape(-1)[0]) else "else_branch"

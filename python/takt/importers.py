@@ -34,7 +34,7 @@ class Source:
     network: Any = None
     flags: tuple[str, ...] = ()  # Of iree-compile, besides those of recipes.
     open_inputs: dict[str, str] = dataclasses.field(default_factory=dict)  # Their shapes.
-    # What could not be done for the program, by its name: the reason.
+    # Steps that failed and were left out, with the reasons.
     failed: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
@@ -125,7 +125,7 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
             )
         },
         network=network,
-        # Else doubles become floats, but not those of inputs and results.
+        # By default the compiler makes floats of doubles, except in the declarations of inputs and results.
         flags=("--iree-input-demote-f64-to-f32=false",) if _has_doubles(graph) else (),
         open_inputs=static_shapes.open_inputs(model),
         failed=failed,

@@ -165,7 +165,7 @@ class OperatorPorter:
         weights = [self.of_gates(w, w_scale, w_zero), self.of_gates(r, r_scale, r_zero)]
         if None in weights:
             return False
-        self.layer_of("LSTM", node, [x, *weights, b, lengths, h, c, p])
+        self.layer("LSTM", [x, *weights, b, lengths, h, c, p], list(node.output), self.attributes(node))
         return True
 
     def of_gates(self, name: str, scale: str, zero: str) -> str | None:
@@ -177,11 +177,6 @@ class OperatorPorter:
         whole, *others = (value.astype(np.float32) for value in values)
         scales, zeros = (each.reshape(1 if each.size == 1 else len(whole), 1, -1) for each in others)
         return self.constant(((whole - zeros) * scales).transpose(0, 2, 1))
-
-    def layer_of(self, kind: str, node: Any, inputs: list[str]) -> None:
-        while not inputs[-1]:
-            inputs.pop()
-        self.out.append(self.onnx.helper.make_node(kind, inputs, list(node.output), **self.attributes(node)))
 
     def on_standard(self, node: Any) -> bool:
         self.emit(node.op_type, list(node.input), node.output[0], **self.attributes(node))

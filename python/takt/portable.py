@@ -18,7 +18,6 @@ from . import filters, folding, operators
 _TRANSFORM_MAX = 4096
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
 _PIXELS_MIN = 4096  # Of an image whose mean is taken in two steps.
-_GATES = {"GRU": 3, "LSTM": 4, "RNN": 1}
 # Operators whose shapes onnx infers wrongly, or not before they are replaced.
 _HIDDEN_DOMAIN = "takt.hidden"
 
@@ -135,6 +134,18 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter):
         self.out: list[Any] = []
         self.count = 0
         self.whole: dict[str, str] = {}  # Integers, and the floats that they were.
+        self.handlers: dict[tuple[str, str], Callable[[Any], bool]] = {
+            ("", "Conv"): self.on_conv,
+            ("", "DFT"): self.on_dft,
+            ("", "GRU"): self.on_recurrent,
+            ("", "LSTM"): self.on_recurrent,
+            ("", "RNN"): self.on_recurrent,
+            ("", "Pad"): self.on_pad,
+            ("", "GlobalAveragePool"): self.on_mean,
+            ("", "ReduceMean"): self.on_mean,
+            (_HIDDEN_DOMAIN, "STFT"): self.on_stft,
+            **self.operator_handlers(),
+        }
 
     def run(self) -> bool:
         """Whether something was replaced."""
@@ -150,20 +161,8 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter):
         return is_changed
 
     def replace(self, node: Any) -> bool:
-        handlers: dict[tuple[str, str], Callable[[Any], bool]] = {
-            ("", "Conv"): self.on_conv,
-            ("", "DFT"): self.on_dft,
-            ("", "GRU"): self.on_recurrent,
-            ("", "LSTM"): self.on_recurrent,
-            ("", "RNN"): self.on_recurrent,
-            ("", "Pad"): self.on_pad,
-            ("", "GlobalAveragePool"): self.on_mean,
-            ("", "ReduceMean"): self.on_mean,
-            (_HIDDEN_DOMAIN, "STFT"): self.on_stft,
-            **self.operator_handlers(),
-        }
         domain = "" if node.domain == "ai.onnx" else node.domain
-        handler = handlers.get((domain, node.op_type))
+        handler = self.handlers.get((domain, node.op_type))
         return handler is not None and handler(node)
 
     def on_conv(self, node: Any) -> bool:
@@ -329,19 +328,17 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter):
         shape = self.shapes.get(node.input[0])
         inputs = [*node.input, *[""] * (8 - len(node.input))]
         lengths = self.constants.get(inputs[4])
-        has_lengths = bool(inputs[4])
-        if (lengths is not None and shape is not None and shape[0] is not None
-                and not attributes.get("layout", 0) and (lengths == shape[0]).all()):
-            inputs[4], has_lengths = "", False  # All sequences have all steps.
+        has_all_steps = (
+            lengths is not None and shape is not None and shape[0] is not None and (lengths == shape[0]).all())
         direction = attributes.pop("direction", b"forward").decode()
-        if has_lengths or attributes.get("layout", 0):
+        if attributes.get("layout", 0) or (inputs[4] and not has_all_steps):
             return False
+        if direction == "forward" and not inputs[4]:
+            return False
+        inputs[4] = ""
         if direction == "forward":
-            if inputs[4] == [*node.input, *[""] * 5][4]:
-                return False
-            self.layer(node, inputs, attributes, list(node.output))
+            self.layer(node.op_type, inputs, list(node.output), attributes)
             return True
-        gates = _GATES[node.op_type]
         count = 2 if direction == "bidirectional" else 1
         results: list[list[str]] = []
         for i in range(count):
@@ -355,9 +352,7 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter):
             source = self.backward(inputs[0]) if is_backward else inputs[0]
             parts = [self.slice(name, 0, i, i + 1) if name and count == 2 else name for name in inputs[1:]]
             names = [self.fresh("layer") if name else "" for name in node.output]
-            if gates != 4:
-                parts = parts[:5]
-            self.layer(node, [source, *parts], own, names)
+            self.layer(node.op_type, [source, *parts], names, own)
             if is_backward and names[0]:
                 names[0] = self.backward(names[0])
             results.append(names)
@@ -370,21 +365,16 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter):
                 self.emit("Identity", [results[0][k]], name)
         return True
 
-    def layer(self, node: Any, inputs: list[str], attributes: dict[str, Any], outputs: list[str]) -> None:
+    def layer(self, kind: str, inputs: list[str], outputs: list[str], attributes: dict[str, Any]) -> None:
         inputs = list(inputs)
         while not inputs[-1]:
             inputs.pop()
-        self.out.append(self.onnx.helper.make_node(node.op_type, inputs, outputs, **attributes))
+        self.out.append(self.onnx.helper.make_node(kind, inputs, outputs, **attributes))
 
     def backward(self, name: str) -> str:
         """The steps in the other order."""
-        shape = self.shapes.get(name)
-        whole = np.iinfo(np.int64)
-        bounds = ([-1], [whole.min + 1], [0], [-1])
-        result = self.emit("Slice", [name, *map(self.constant, bounds)])
-        if shape is not None:
-            self.shapes[result] = shape
-        return result
+        bounds = ([-1], [np.iinfo(np.int64).min + 1], [0], [-1])
+        return self.emit("Slice", [name, *map(self.constant, bounds)])
 
     # Nodes of the new graph.
 

@@ -25,8 +25,7 @@ def fix(model: Any, shapes: Shapes) -> Any:
 
     fixed = onnx.ModelProto()
     fixed.CopyFrom(model)
-    constants = {tensor.name for tensor in fixed.graph.initializer}
-    inputs = {value.name: value for value in fixed.graph.input if value.name not in constants}
+    inputs = _inputs(fixed)
     known = {dim.dim_param for value in inputs.values() for dim in _dims(value) if _is_named(dim)}
     sizes: dict[str, int] = {}
     for name, shape in shapes.items():
@@ -56,13 +55,18 @@ def fix(model: Any, shapes: Shapes) -> Any:
 
 def open_inputs(model: Any) -> dict[str, str]:
     """The inputs with open dimensions: their shapes, such as "batchx3x?x?"."""
-    constants = {tensor.name for tensor in model.graph.initializer}
     found = {}
-    for value in model.graph.input:
+    for name, value in _inputs(model).items():
         dims = [str(dim.dim_value) if dim.HasField("dim_value") else dim.dim_param or "?" for dim in _dims(value)]
-        if value.name not in constants and any(not dim.isdigit() for dim in dims):
-            found[value.name] = "x".join(dims)
+        if any(not dim.isdigit() for dim in dims):
+            found[name] = "x".join(dims)
     return found
+
+
+def _inputs(model: Any) -> dict[str, Any]:
+    """Those of a call, by name: older files list constants among them."""
+    constants = {tensor.name for tensor in model.graph.initializer}
+    return {value.name: value for value in model.graph.input if value.name not in constants}
 
 
 def _fix_input(value: Any, shape: list[int], sizes: dict[str, int]) -> None:
