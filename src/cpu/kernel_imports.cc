@@ -5,13 +5,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "cpu/attention_imports.h"
-#include "cpu/buffer_parameter.h"
+#include "cpu/conv_i8_imports.h"
 #include "cpu/gru_import.h"
 #include "cpu/lstm_import.h"
 #include "cpu/rows_imports.h"
 #include "kernels/conv2d.h"
 #include "kernels/conv2d_i8.h"
-#include "kernels/map_i8.h"
 
 namespace takt::cpu {
 namespace {
@@ -189,106 +188,6 @@ int MeanPool2d(void* parameters, void* context, void*) {
                  static_cast<const ConvKernels*>(context)->mean_pool);
 }
 
-struct ConvI8Parameters {
-  BufferParameter<const int8_t> input;
-  BufferParameter<const int8_t> weights;
-  BufferParameter<const int32_t> bias;
-  BufferParameter<const float> scale;
-  BufferParameter<const int8_t> residual;  // Of size 0: there is none.
-  BufferParameter<int8_t> output;
-  int32_t shape[16];  // ConvShape, member by member.
-  int32_t pixel_begin, pixel_count;
-  int32_t block_begin, block_count;
-  int32_t input_zero, output_zero, residual_zero;
-  int32_t low, high;
-  float residual_scale;
-};
-static_assert(offsetof(ConvI8Parameters, shape) == 144);
-static_assert(offsetof(ConvI8Parameters, pixel_begin) == 208);
-static_assert(offsetof(ConvI8Parameters, residual_scale) == 244);
-
-// Whether each buffer is long enough for the accesses of a checked shape.
-bool FitsBuffers(const ConvI8Parameters& p, const ConvShape& s,
-                 int64_t weights) {
-  const int64_t outputs = s.pixel_count() * s.out_c;
-  return p.input.size >= s.batch * s.in_h * s.in_w * s.in_c &&
-         p.weights.size >= weights && p.bias.size >= s.out_c &&
-         p.scale.size >= s.out_c &&
-         (p.residual.size == 0 || p.residual.size >= outputs) &&
-         p.output.size >= outputs;
-}
-
-int RunConvI8(const ConvI8Parameters& p, kernels::ConvI8Kernel kernel,
-              bool is_depthwise) {
-  const int32_t* const n = p.shape;
-  const ConvShape s = {n[0], n[1], n[2],  n[3],  n[4],  n[5],  n[6],  n[7],
-                       n[8], n[9], n[10], n[11], n[12], n[13], n[14], n[15]};
-  if (kernels::CheckConvShape(s) != nullptr ||
-      s.kernel_h * s.kernel_w > kernels::kConvTapsMax ||
-      (is_depthwise && (s.in_c != s.groups || s.out_c != s.groups)) ||
-      (is_depthwise ? s.in_c : s.in_c / s.groups) > kernels::kConvChannelsMax) {
-    return kInvalid;
-  }
-  if (!IsByte(p.input_zero) || !IsByte(p.output_zero) ||
-      !IsByte(p.residual_zero) || !IsByte(p.low) || !IsByte(p.high) ||
-      p.low > p.high) {
-    return kInvalid;
-  }
-  const int64_t blocks = is_depthwise ? BlocksOf(s.out_c) : s.block_count();
-  const int64_t row = is_depthwise ? 1 : (s.in_c / s.groups + 3) / 4 * 4;
-  ConvTile tile;
-  if (!FitsBuffers(
-          p, s, blocks * s.kernel_h * s.kernel_w * row * kernels::kConvBlock) ||
-      !FindRange(p.pixel_begin, p.pixel_count, s.pixel_count(),
-                 &tile.pixel_begin, &tile.pixel_end) ||
-      !FindRange(p.block_begin, p.block_count, blocks, &tile.block_begin,
-                 &tile.block_end)) {
-    return kInvalid;
-  }
-  kernel(s,
-         {p.input.data(), p.input.data() + p.input.size, p.weights.data(),
-          p.bias.data(), p.scale.data(),
-          p.residual.size > 0 ? p.residual.data() : nullptr, p.output.data(),
-          static_cast<int8_t>(p.input_zero), p.output_zero, p.residual_zero,
-          p.low, p.high, p.residual_scale},
-         tile);
-  return 0;
-}
-
-int Conv2dI8(void* parameters, void* context, void*) {
-  return RunConvI8(*static_cast<const ConvI8Parameters*>(parameters),
-                   static_cast<const kernels::ConvI8Kernels*>(context)->conv2d,
-                   false);
-}
-
-int Depthwise2dI8(void* parameters, void* context, void*) {
-  return RunConvI8(
-      *static_cast<const ConvI8Parameters*>(parameters),
-      static_cast<const kernels::ConvI8Kernels*>(context)->depthwise, true);
-}
-
-// The parameters of a convolution of so many pixels of one channel, whose
-// weights are the table. Bias and scale are not read.
-int MapI8(void* parameters, void* context, void*) {
-  const auto& p = *static_cast<const ConvI8Parameters*>(parameters);
-  constexpr int32_t kInWidth = 2, kOutWidth = 5;  // Of ConvShape.
-  const int64_t count = p.shape[kInWidth];
-  for (int i = 0; i < 7; ++i) {
-    const bool is_width = i == kInWidth || i == kOutWidth;
-    if (p.shape[i] != (is_width ? count : 1)) return kInvalid;
-  }
-  int64_t begin = 0, end = 0;
-  if (count < 0 || p.input.size < count || p.output.size < count ||
-      p.weights.size < kernels::kMapI8Size ||
-      !FindRange(p.pixel_begin, p.pixel_count, count, &begin, &end)) {
-    return kInvalid;
-  }
-  static_cast<const kernels::MapI8Kernels*>(context)->map(
-      p.weights.data(), p.input.data() + begin, end - begin,
-      p.output.data() + begin);
-  return 0;
-}
-
 struct Entry {
   absl::string_view name;
   int (*function)(void*, void*, void*);
@@ -304,11 +203,14 @@ constexpr Entry kEntries[] = {
     {"takt_lstm_f32", &LstmImport},
 };
 constexpr Entry kI8Entries[] = {
-    {"takt_conv2d_i8", &Conv2dI8},
-    {"takt_depthwise2d_i8", &Depthwise2dI8},
+    {"takt_conv2d_i8", &Conv2dI8Import},
+    {"takt_conv2d_i8_f32", &Conv2dI8F32Import},
+    {"takt_depthwise2d_i8", &Depthwise2dI8Import},
     {"takt_attention_i8", &AttentionI8Import},
     {"takt_add_i8", &AddI8Import},
     {"takt_layer_norm_i8", &LayerNormI8Import},
+    {"takt_range_f32", &RangeF32Import},
+    {"takt_quantize_i8", &QuantizeI8Import},
 };
 constexpr Entry kBf16Entries[] = {
     {"takt_conv2d_bf16", &Conv2dBf16},
@@ -346,7 +248,7 @@ absl::optional<ImportFunction> FindKernelImport(
     return ImportFunction{&Winograd2d, state};
   }
   if (name == kMapI8Name) {
-    return ImportFunction{&MapI8,
+    return ImportFunction{&MapI8Import,
                           const_cast<kernels::MapI8Kernels*>(kernels.map_i8)};
   }
   return absl::nullopt;

@@ -32,7 +32,65 @@ struct LayerNormParameters {
 };
 static_assert(offsetof(LayerNormParameters, input_scale) == 120);
 
+struct RangeParameters {
+  BufferParameter<const float> input;
+  BufferParameter<float> output;  // The range of each tile.
+  int32_t count;
+  TileParameters tile;  // Its rows are elements.
+};
+static_assert(sizeof(RangeParameters) == 64);
+
+struct QuantizeParameters {
+  BufferParameter<const float> input;
+  BufferParameter<const float> ranges;
+  BufferParameter<int8_t> output;
+  int32_t count;
+  TileParameters tile;  // Its rows are elements.
+};
+static_assert(sizeof(QuantizeParameters) == 88);
+
 }  // namespace
+
+kernels::ByteSteps StepsOfRanges(const BufferParameter<const float>& ranges) {
+  kernels::FloatRange all = {0, 0};
+  for (int64_t i = 0; i + 2 <= ranges.size; i += 2) {
+    const float* const range = ranges.data() + i;
+    all.low = range[0] < all.low ? range[0] : all.low;
+    all.high = range[1] > all.high ? range[1] : all.high;
+  }
+  return kernels::StepsOf(all);
+}
+
+int RangeF32Import(void* parameters, void* context, void*) {
+  const auto& p = *static_cast<const RangeParameters*>(parameters);
+  int64_t begin = 0, end = 0;
+  if (p.count < 0 || p.input.size < p.count || p.tile.row_count < 1 ||
+      !FindRange(p.tile.first_row, p.tile.row_count, p.count, &begin, &end)) {
+    return kInvalid;
+  }
+  const int64_t tile = begin / p.tile.row_count;
+  if (p.output.size < 2 * tile + 2) return kInvalid;
+  const kernels::FloatRange range =
+      static_cast<const kernels::ConvI8Kernels*>(context)->range(
+          p.input.data() + begin, end - begin);
+  p.output.data()[2 * tile] = range.low;
+  p.output.data()[2 * tile + 1] = range.high;
+  return 0;
+}
+
+int QuantizeI8Import(void* parameters, void* context, void*) {
+  const auto& p = *static_cast<const QuantizeParameters*>(parameters);
+  int64_t begin = 0, end = 0;
+  if (p.count < 0 || p.input.size < p.count || p.output.size < p.count ||
+      p.ranges.size < 2 ||
+      !FindRange(p.tile.first_row, p.tile.row_count, p.count, &begin, &end)) {
+    return kInvalid;
+  }
+  static_cast<const kernels::ConvI8Kernels*>(context)->quantize(
+      p.input.data() + begin, end - begin, StepsOfRanges(p.ranges),
+      p.output.data() + begin);
+  return 0;
+}
 
 int AddI8Import(void* parameters, void* context, void*) {
   const auto& p = *static_cast<const AddParameters*>(parameters);

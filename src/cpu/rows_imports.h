@@ -1,13 +1,22 @@
-// Sums and layer norms of bytes as compiled kernels import them; see
-// kernel_imports.h. The context is a kernels::ConvI8Kernels. A result other
-// than 0 says that the parameters are invalid.
+// Sums and layer norms of bytes, and bytes of floats, as compiled kernels
+// import them; see kernel_imports.h. The context is a kernels::ConvI8Kernels. A
+// result other than 0 says that the parameters are invalid.
 #ifndef TAKT_CPU_ROWS_IMPORTS_H_
 #define TAKT_CPU_ROWS_IMPORTS_H_
 
+#include "cpu/buffer_parameter.h"
+#include "kernels/rows_i8.h"
+
 namespace takt::cpu {
+
+// The steps for the floats whose tiles have these ranges, low and high in
+// turns.
+kernels::ByteSteps StepsOfRanges(const BufferParameter<const float>& ranges);
 
 int AddI8Import(void* parameters, void* context, void* reserved);
 int LayerNormI8Import(void* parameters, void* context, void* reserved);
+int RangeF32Import(void* parameters, void* context, void* reserved);
+int QuantizeI8Import(void* parameters, void* context, void* reserved);
 
 }  // namespace takt::cpu
 

@@ -12,7 +12,11 @@
 //   x   = float(sum) * scale[c], and with a residual
 //         fma(float(residual - residual_zero), residual_scale, x)
 // the result is round-half-even(x) + output_zero, kept between low and high.
-// All kernels give the same bytes.
+// Conv2d also gives floats: then bias[c] is the sum of a channel's weights, and
+//   sum = the sum of input * weight, minus input_zero * bias[c]
+// the result is float(sum) * (input_scale * scale[c]) + added[c], kept between
+// least and most.
+// All kernels give the same bytes and the same floats.
 #ifndef TAKT_KERNELS_CONV2D_I8_H_
 #define TAKT_KERNELS_CONV2D_I8_H_
 
@@ -37,6 +41,12 @@ struct ConvI8Operands {
   int32_t residual_zero;
   int32_t low, high;
   float residual_scale;
+  // Not NULL: the results are floats and go here. There is no residual then,
+  // and `output` is not used.
+  float* floats;
+  const float* added;  // [out_c]
+  float input_scale;
+  float least, most;
 };
 
 // The shape has passed CheckConvShape() and the limits of conv2d.h, and the
@@ -51,6 +61,8 @@ struct ConvI8Kernels {
   AttentionI8Kernel attention;
   AddI8Kernel add;
   LayerNormI8Kernel layer_norm;
+  RangeKernel range;
+  QuantizeKernel quantize;
 };
 extern const ConvI8Kernels kConvI8Portable;
 #if defined(__x86_64__)

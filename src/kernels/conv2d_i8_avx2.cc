@@ -53,7 +53,8 @@ inline void ToWords(const Sums& sums, Words* words) {
 }  // namespace
 
 const ConvI8Kernels kConvI8Avx2 = {&Conv2dI8, &DepthwiseI8, &AttentionI8,
-                                   &AddI8, &LayerNormI8};
+                                   &AddI8,    &LayerNormI8, &Range,
+                                   &Quantize};
 
 }  // namespace takt::kernels
 

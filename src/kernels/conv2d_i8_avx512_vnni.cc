@@ -181,8 +181,9 @@ struct WideLanes {
 
 }  // namespace
 
-const ConvI8Kernels kConvI8Avx512Vnni = {&Conv2dI8, &DepthwiseI8Fours,
-                                         &AttentionI8, &AddI8, &LayerNormI8};
+const ConvI8Kernels kConvI8Avx512Vnni = {
+    &Conv2dI8, &DepthwiseI8Fours, &AttentionI8, &AddI8, &LayerNormI8,
+    &Range,    &Quantize};
 
 }  // namespace takt::kernels
 

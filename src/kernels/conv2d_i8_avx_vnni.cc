@@ -20,8 +20,9 @@ namespace {
 
 }  // namespace
 
-const ConvI8Kernels kConvI8AvxVnni = {&Conv2dI8, &DepthwiseI8Fours,
-                                      &AttentionI8, &AddI8, &LayerNormI8};
+const ConvI8Kernels kConvI8AvxVnni = {
+    &Conv2dI8, &DepthwiseI8Fours, &AttentionI8, &AddI8, &LayerNormI8,
+    &Range,    &Quantize};
 
 }  // namespace takt::kernels
 

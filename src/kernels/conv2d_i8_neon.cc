@@ -46,7 +46,8 @@ inline void ToWords(const Sums& sums, Words* words) {
 }  // namespace
 
 const ConvI8Kernels kConvI8Neon = {&Conv2dI8, &DepthwiseI8, &AttentionI8,
-                                   &AddI8, &LayerNormI8};
+                                   &AddI8,    &LayerNormI8, &Range,
+                                   &Quantize};
 
 }  // namespace takt::kernels
 

@@ -37,7 +37,8 @@ inline void ToWords(const Sums& sums, Words* words) { *words = sums; }
 }  // namespace
 
 const ConvI8Kernels kConvI8NeonDotProd = {&Conv2dI8, &DepthwiseI8, &AttentionI8,
-                                          &AddI8, &LayerNormI8};
+                                          &AddI8,    &LayerNormI8, &Range,
+                                          &Quantize};
 
 }  // namespace takt::kernels
 

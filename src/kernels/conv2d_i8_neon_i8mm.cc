@@ -117,7 +117,8 @@ inline void Products(const Tile& t, Words (*words)[kWide]) {
 }  // namespace
 
 const ConvI8Kernels kConvI8NeonI8mm = {&Conv2dI8, &DepthwiseI8, &AttentionI8,
-                                       &AddI8, &LayerNormI8};
+                                       &AddI8,    &LayerNormI8, &Range,
+                                       &Quantize};
 
 }  // namespace takt::kernels
 

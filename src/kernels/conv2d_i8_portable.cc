@@ -68,6 +68,7 @@ inline void Finish(const Words& sum, const ConvI8Operands& o, int64_t at,
 }  // namespace
 
 const ConvI8Kernels kConvI8Portable = {&Conv2dI8, &DepthwiseI8, &AttentionI8,
-                                       &AddI8, &LayerNormI8};
+                                       &AddI8,    &LayerNormI8, &Range,
+                                       &Quantize};
 
 }  // namespace takt::kernels

@@ -144,8 +144,9 @@ inline void Products(const Tile& t, Words (*words)[kWide]) {
 
 }  // namespace
 
-const ConvI8Kernels kConvI8Rvv = {&Conv2dI8, &DepthwiseI8, &AttentionI8, &AddI8,
-                                  &LayerNormI8};
+const ConvI8Kernels kConvI8Rvv = {&Conv2dI8, &DepthwiseI8, &AttentionI8,
+                                  &AddI8,    &LayerNormI8, &Range,
+                                  &Quantize};
 
 }  // namespace takt::kernels
 

@@ -1,7 +1,7 @@
-// What quantized networks compute between products, on bytes: sums of two
-// tensors, and layer normalization. byte(x) + zero is round-half-even(x) +
-// zero, kept between -128 and 127. Each operation is rounded to a float as
-// written, so all kernels give the same bytes.
+// What quantized networks compute between products: sums of two tensors of
+// bytes, layer normalization, and bytes of floats. byte(x) + zero is
+// round-half-even(x) + zero, kept between -128 and 127. Each operation is
+// rounded to a float as written, so all kernels give the same bytes.
 #ifndef TAKT_KERNELS_ROWS_I8_H_
 #define TAKT_KERNELS_ROWS_I8_H_
 
@@ -42,6 +42,34 @@ struct LayerNormI8Operands {
 // Rows from `begin` to `end`.
 using LayerNormI8Kernel = void (*)(const LayerNormI8Operands& operands,
                                    int64_t begin, int64_t end);
+
+// The least and the greatest of `count` floats and 0; what is not a number is
+// left out.
+struct FloatRange {
+  float low, high;
+};
+using RangeKernel = FloatRange (*)(const float* input, int64_t count);
+
+// What a byte stands for: scale * (byte - zero).
+struct ByteSteps {
+  float scale;
+  int32_t zero;  // A byte.
+};
+
+// The steps of ONNX's DynamicQuantizeLinear, for signed bytes.
+inline ByteSteps StepsOf(const FloatRange& range) {
+  constexpr float kLeast = 1.17549435e-38f;  // Any but 0, if all are 0.
+  float scale = (range.high - range.low) / 255.f;
+  if (!(scale >= kLeast)) scale = kLeast;
+  float zero = __builtin_nearbyintf(-range.low / scale) - 128.f;
+  if (!(zero >= -128.f)) zero = -128.f;
+  if (zero > 127.f) zero = 127.f;
+  return {scale, static_cast<int32_t>(zero)};
+}
+
+// output[i] = byte(input[i] / steps.scale) + steps.zero
+using QuantizeKernel = void (*)(const float* input, int64_t count,
+                                const ByteSteps& steps, int8_t* output);
 
 }  // namespace takt::kernels
 

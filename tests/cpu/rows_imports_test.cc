@@ -128,5 +128,42 @@ TEST_F(RowsImportsTest, RefusesNormsThatDoNotFit) {
                            });
 }
 
+struct Range {
+  Buffer input, output;
+  int32_t count, part, first_row, row_count;
+};
+struct Quantize {
+  Buffer input, ranges, output;
+  int32_t count, part, first_row, row_count;
+};
+
+TEST_F(RowsImportsTest, FloatsBecomeBytesInStepsOfTheirRange) {
+  const float input[5] = {99.f, 1.f, -55.f, 200.f, 3.f};
+  float ranges[4] = {};
+  Range range = {{input, 1, 4}, {ranges, 0, 4}, 4, 0, 0, 2};
+  ASSERT_EQ(Call("takt_range_f32", range), 0);
+  range.first_row = 2;
+  ASSERT_EQ(Call("takt_range_f32", range), 0);
+  EXPECT_EQ(std::vector<float>(ranges, ranges + 4),
+            (std::vector<float>{-55.f, 1.f, 0.f, 200.f}));
+  const Quantize quantize = {
+      {input, 1, 4}, {ranges, 0, 4}, {output_, 0, 4}, 4, 0, 1, 1000};
+  ASSERT_EQ(Call("takt_quantize_i8", quantize), 0);
+  // A step is 1, and 55 stands for 0, less 128.
+  EXPECT_EQ(std::vector<int>(output_, output_ + 5),
+            (std::vector<int>{0, -128, 127, -70, 0}));
+  ExpectRefused<Range>(
+      "takt_range_f32", range,
+      {[](Range& p) { --p.input.size; }, [](Range& p) { --p.output.size; },
+       [](Range& p) { p.count = -1; }, [](Range& p) { p.row_count = 0; },
+       [](Range& p) { p.first_row = 5; }});
+  ExpectRefused<Quantize>(
+      "takt_quantize_i8", quantize,
+      {[](Quantize& p) { --p.input.size; },
+       [](Quantize& p) { p.ranges.size = 1; },
+       [](Quantize& p) { --p.output.size; }, [](Quantize& p) { p.count = -1; },
+       [](Quantize& p) { p.first_row = -1; }});
+}
+
 }  // namespace
 }  // namespace takt::cpu

@@ -50,6 +50,7 @@ class Problem {
             int8_t{0}) {
     for (int64_t c = 0; c < s_.out_c; ++c) {
       bias_.push_back(static_cast<int32_t>(random->Between(-9999, 9999)));
+      added_.push_back(static_cast<float>(random->Between(-999, 999)) * .01f);
       scale_.push_back(static_cast<float>(random->Between(1, 999)) * 1e-5f);
       // Beyond the integers, too.
       if (random->Between(0, 15) == 0) scale_.back() *= 1e9f;
@@ -71,6 +72,26 @@ class Problem {
     o_.low = static_cast<int32_t>(random->Between(-128, 0));
     o_.high = static_cast<int32_t>(random->Between(o_.low, 127));
     o_.residual_scale = .37f;
+    o_.added = added_.data();
+    o_.input_scale = .013f;
+    o_.least = static_cast<float>(random->Between(-99, 0));
+    o_.most = random->Between(0, 1) != 0 ? 50.f : INFINITY;
+  }
+
+  // The same with results of floats, of a kernel that is not depthwise.
+  void CheckFloats(const ConvI8Kernels& kernels, const ConvTile& tile) {
+    constexpr float kUntouched = 77.25f;
+    std::vector<float> out(residual_.size(), kUntouched);
+    o_.floats = out.data();
+    o_.residual = nullptr;
+    kernels.conv2d(s_, o_, tile);
+    for (int64_t pixel = 0; pixel < s_.pixel_count(); ++pixel) {
+      for (int64_t c = 0; c < s_.out_c; ++c) {
+        ASSERT_EQ(out[static_cast<size_t>(pixel * s_.out_c + c)],
+                  IsIn(tile, pixel, c) ? ExpectedFloat(pixel, c) : kUntouched)
+            << "pixel " << pixel << " channel " << c;
+      }
+    }
   }
 
   // Runs the tile; everything else in the output has to stay.
@@ -81,12 +102,8 @@ class Problem {
     (is_depthwise_ ? kernels.depthwise : kernels.conv2d)(s_, o_, tile);
     for (int64_t pixel = 0; pixel < s_.pixel_count(); ++pixel) {
       for (int64_t c = 0; c < s_.out_c; ++c) {
-        const int64_t block = BlockOf(c);
-        const bool is_in_tile =
-            pixel >= tile.pixel_begin && pixel < tile.pixel_end &&
-            block >= tile.block_begin && block < tile.block_end;
         ASSERT_EQ(out[static_cast<size_t>(pixel * s_.out_c + c)],
-                  is_in_tile ? Expected(pixel, c) : kUntouched)
+                  IsIn(tile, pixel, c) ? Expected(pixel, c) : kUntouched)
             << "pixel " << pixel << " channel " << c;
       }
     }
@@ -113,14 +130,20 @@ class Problem {
         is_depthwise_ ? row + lane
                       : row + (i / 4 * kConvBlock + lane) * 4 + i % 4);
   }
+  bool IsIn(const ConvTile& tile, int64_t pixel, int64_t c) const {
+    const int64_t block = BlockOf(c);
+    return pixel >= tile.pixel_begin && pixel < tile.pixel_end &&
+           block >= tile.block_begin && block < tile.block_end;
+  }
   int8_t Weight(int64_t c, int64_t tap, int64_t i) const {
     return weights_[static_cast<size_t>((c * Taps() + tap) * inputs_ + i)];
   }
 
-  int8_t Expected(int64_t pixel, int64_t c) const {
+  // Of inputs and weights alone.
+  int64_t Sum(int64_t pixel, int64_t c) const {
     const int64_t image = pixel / s_.out_w / s_.out_h;
     const int64_t first = is_depthwise_ ? c : c / GroupChannels() * inputs_;
-    int64_t sum = bias_[static_cast<size_t>(c)];
+    int64_t sum = 0;
     for (int64_t tap = 0; tap < Taps(); ++tap) {
       const int64_t y = pixel / s_.out_w % s_.out_h * s_.stride_h - s_.pad_top +
                         tap / s_.kernel_w * s_.dilation_h;
@@ -136,6 +159,19 @@ class Problem {
         sum += value * Weight(c, tap, i);
       }
     }
+    return sum;
+  }
+
+  float ExpectedFloat(int64_t pixel, int64_t c) const {
+    const auto at = static_cast<size_t>(c);
+    const int64_t sum = Sum(pixel, c) - int64_t{o_.input_zero} * bias_[at];
+    const float x =
+        static_cast<float>(sum) * (scale_[at] * o_.input_scale) + added_[at];
+    return std::min(std::max(x, o_.least), o_.most);
+  }
+
+  int8_t Expected(int64_t pixel, int64_t c) const {
+    const int64_t sum = Sum(pixel, c) + bias_[static_cast<size_t>(c)];
     float x = static_cast<float>(sum) * scale_[static_cast<size_t>(c)];
     if (o_.residual != nullptr) {
       const int32_t residual =
@@ -156,7 +192,7 @@ class Problem {
   const std::vector<int8_t> weights_;
   std::vector<int8_t> packed_;
   std::vector<int32_t> bias_;
-  std::vector<float> scale_;
+  std::vector<float> scale_, added_;
   ConvI8Operands o_{};
 };
 
@@ -189,8 +225,8 @@ std::vector<ConvI8Kernels> Kernels() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512vnni") &&
       __builtin_cpu_supports("avx512vl")) {
-    kernels.push_back(
-        {&Conv2dI8, &DepthwiseI8Fours, &AttentionI8, &AddI8, &LayerNormI8});
+    kernels.push_back({&Conv2dI8, &DepthwiseI8Fours, &AttentionI8, &AddI8,
+                       &LayerNormI8, &Range, &Quantize});
   }
 #endif
   return kernels;
@@ -214,6 +250,23 @@ TEST_P(Conv2dI8Test, BytesOfRandomShapesAndTiles) {
     }
     SCOPED_TRACE(testing::Message() << "round " << round);
     problem.Check(kernels, tile);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(Conv2dI8Test, FloatsOfRandomShapesAndTiles) {
+  const ConvI8Kernels kernels = Kernels()[GetParam()];
+  TestRandom random(33);
+  for (int round = 0; round < 80; ++round) {
+    const ConvShape shape = RandomShape(false, &random);
+    Problem problem(shape, false, &random);
+    ConvTile tile = {0, shape.pixel_count(), 0, shape.block_count()};
+    if (random.Between(0, 1) != 0) {
+      tile.pixel_begin = random.Between(0, tile.pixel_end);
+      tile.block_end = random.Between(0, tile.block_end);
+    }
+    SCOPED_TRACE(testing::Message() << "round " << round);
+    problem.CheckFloats(kernels, tile);
     if (HasFatalFailure()) return;
   }
 }

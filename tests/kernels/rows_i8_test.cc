@@ -114,5 +114,54 @@ TEST(LayerNormI8Test, ARowOfOneValueIsBeta) {
   }
 }
 
+TEST(RangeTest, EveryKernelFindsTheLeastAndTheGreatest) {
+  TestRandom random(3);
+  for (const int64_t count : {0, 1, 15, 64, 1000}) {
+    std::vector<float> input;
+    float low = 0, high = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const auto x = static_cast<float>(random.Between(-1000, 900)) * .01f;
+      input.push_back(i == 33 ? NAN : x);
+      if (i == 33) continue;
+      low = std::min(low, x);
+      high = std::max(high, x);
+    }
+    for (const KernelTable& kernels : RunnableKernels()) {
+      const FloatRange range = kernels.conv_i8->range(input.data(), count);
+      EXPECT_EQ(range.low, low);
+      EXPECT_EQ(range.high, high);
+    }
+  }
+}
+
+TEST(QuantizeTest, EveryKernelRoundsToSteps) {
+  TestRandom random(4);
+  std::vector<float> input;
+  for (int i = 0; i < 1000; ++i) {
+    input.push_back(static_cast<float>(random.Between(-999, 2000)) * .0123f);
+  }
+  for (const KernelTable& kernels : RunnableKernels()) {
+    const ByteSteps steps = StepsOf(kernels.conv_i8->range(input.data(), 1000));
+    std::vector<int8_t> out(1000, kUntouched);
+    kernels.conv_i8->quantize(input.data(), 997, steps, out.data());
+    for (size_t i = 0; i < 1000; ++i) {
+      const float x = input[i] / steps.scale;
+      ASSERT_EQ(out[i], i < 997 ? ToByte(static_cast<double>(x), steps.zero)
+                                : kUntouched)
+          << i;
+    }
+  }
+}
+
+TEST(QuantizeTest, StepsAreThoseOfDynamicQuantizeLinear) {
+  EXPECT_EQ(StepsOf({-55.f, 200.f}).scale, 1.f);
+  EXPECT_EQ(StepsOf({-55.f, 200.f}).zero, 55 - 128);
+  EXPECT_EQ(StepsOf({-5.f, 0.f}).zero, 127);
+  EXPECT_EQ(StepsOf({0.f, 5.f}).zero, -128);
+  EXPECT_GT(StepsOf({0.f, 0.f}).scale, 0.f);
+  EXPECT_EQ(StepsOf({0.f, 0.f}).zero, -128);
+  EXPECT_EQ(StepsOf({-INFINITY, INFINITY}).zero, -128);
+}
+
 }  // namespace
 }  // namespace takt::kernels
