@@ -37,6 +37,8 @@ class OperatorPorter:
             (_MICROSOFT, "QLinearConcat"): self.on_qlinear_concat,
             (_MICROSOFT, "QGemm"): self.on_qgemm,
             (_MICROSOFT, "DynamicQuantizeLSTM"): self.on_dynamic_lstm,
+            (_MICROSOFT, "DynamicQuantizeMatMul"): self.on_scaled_matmul,
+            (_MICROSOFT, "MatMulIntegerToFloat"): self.on_matmul_to_float,
             (_MICROSOFT, "QuantizeLinear"): self.on_standard,
             (_MICROSOFT, "DequantizeLinear"): self.on_standard,
             (_MICROSOFT, "Gelu"): self.on_gelu,
@@ -132,6 +134,8 @@ class OperatorPorter:
         """As a product of floats, which are whole numbers: exact for sums below 2^24.
         Networks that find the scales of their bytes in each call have them."""
         x, w, x_zero, w_zero = [*node.input, "", ""][:4]
+        if self.on_scaled_product(node):
+            return True
         values = [self.constants.get(each) for each in (w, w_zero) if each]
         if any(value is None for value in values):
             return False

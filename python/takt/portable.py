@@ -12,7 +12,7 @@ from typing import Any, Callable, Union
 
 import numpy as np
 
-from . import filters, folding, operators
+from . import filters, folding, operators, scales
 
 # The bases of longer transforms are matrices of over 64 MiB.
 _TRANSFORM_MAX = 4096
@@ -107,7 +107,7 @@ def _with_results(model: Any, ported: Any) -> Any:
     return inferred
 
 
-class _Porter(filters.FilterPorter, operators.OperatorPorter):
+class _Porter(filters.FilterPorter, operators.OperatorPorter, scales.ScalePorter):
     """Replaces the nodes of a graph."""
 
     def __init__(self, graph: Any, opset: int) -> None:
@@ -134,6 +134,13 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter):
         self.out: list[Any] = []
         self.count = 0
         self.whole: dict[str, str] = {}  # Integers, and the floats that they were.
+        self.stepped: dict[str, str] = {}  # Floats, and the same in whole steps.
+        self.makers = {name: node for node in self.graph.node for name in node.output}
+        self.consumers: dict[str, list[Any]] = {}
+        for node in self.graph.node:
+            for name in folding.inputs(node):
+                self.consumers.setdefault(name, []).append(node)
+        self.done: set[int] = set()  # id() of nodes that another one includes.
         self.handlers: dict[tuple[str, str], Callable[[Any], bool]] = {
             ("", "Conv"): self.on_conv,
             ("", "DFT"): self.on_dft,
@@ -151,14 +158,28 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter):
         """Whether something was replaced."""
         is_changed = False
         for node in self.graph.node:
+            if id(node) in self.done:
+                continue
             if self.replace(node):
                 is_changed = True
             else:
                 self.out.append(node)
         if is_changed:
-            del self.graph.node[:]
-            self.graph.node.extend(self.out)
+            self.keep_used()
         return is_changed
+
+    def keep_used(self) -> None:
+        """Makes those nodes the graph's that its results depend on."""
+        used = {value.name for value in self.graph.output}
+        kept = []
+        for node in reversed(self.out):
+            if any(name in used for name in node.output):
+                kept.append(node)
+                used |= folding.inputs(node)
+        values = [value for value in self.graph.value_info if value.name in used]
+        del self.graph.node[:], self.graph.value_info[:]
+        self.graph.node.extend(kept[::-1])
+        self.graph.value_info.extend(values)
 
     def replace(self, node: Any) -> bool:
         domain = "" if node.domain == "ai.onnx" else node.domain
@@ -375,6 +396,11 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter):
         """The steps in the other order."""
         bounds = ([-1], [np.iinfo(np.int64).min + 1], [0], [-1])
         return self.emit("Slice", [name, *map(self.constant, bounds)])
+
+    def only_consumer(self, name: str) -> Any | None:
+        users = self.consumers.get(name, [])
+        is_result = any(name == value.name for value in self.graph.output)
+        return users[0] if len(users) == 1 and not is_result else None
 
     # Nodes of the new graph.
 

@@ -14,7 +14,7 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from . import tiled_calls
+from . import scales, tiled_calls
 
 BLOCK = 16
 # int8 sums are in fours of input channels.
@@ -80,12 +80,15 @@ class Quantization:
     """What a graph says of quantized tensors.
 
     tensors    float tensors that are bytes dequantized: the bytes, their scale.
+    stepped    floats in steps of a scale that is found in each call: the floats
+               before.
     constants  the same of constants: the integers, scales, zero points, and of
                which dimension the scales are.
     """
 
     def __init__(self) -> None:
         self.tensors: dict[str, tuple[str, Scale]] = {}
+        self.stepped: dict[str, str] = {}
         self.constants: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, int]] = {}
 
     def scale_of(self, node: Any, constants: dict[str, np.ndarray]) -> Scale | None:
@@ -144,6 +147,7 @@ class QuantizedRewriter:
                     if scale is not None:
                         self.quantization.tensors[each.output[0]] = each.input[0], scale
         nodes = self.map_bytes(nodes)
+        self.find_stepped(nodes)
         used, kept = set(self.results), []
         for node in reversed(nodes):
             if any(name in used for name in node.output):
@@ -151,6 +155,13 @@ class QuantizedRewriter:
                 used.update(node.input)
         self.nodes = kept[::-1]
         self.count_consumers()
+
+    def find_stepped(self, nodes: list[Any]) -> None:
+        finder = scales.StepFinder(self.onnx, nodes, self.constants)
+        for node in nodes:
+            source = finder.find(node.output[0]) if node.op_type == "Mul" else None
+            if source is not None and self.shape(source) is not None:
+                self.quantization.stepped[node.output[0]] = source
 
     def is_bytes(self, name: str) -> bool:
         return self.element_types.get(name) == self.onnx.TensorProto.INT8
@@ -429,16 +440,17 @@ class QuantizedRewriter:
 
     def quantized_product(self, node: Any, weights: np.ndarray, factors: np.ndarray,
                           bias: np.ndarray, groups: int, shape: tuple[int, ...],
-                          rows: tuple[int, ...] | None) -> bool:
+                          rows: tuple[int, ...] | None, output: str) -> bool:
         """A kernel for a Conv, or with `rows` (the result's shape) for a product.
 
         weights  int8 [out][in of a group][h][w]; factors: their scales, [out].
-        bias     float, [out].
+        bias     float, [out]; output: the sum of the product and it.
         """
-        source, in_scale = self.quantization.tensors[node.input[0]]
-        end = self.quantized_end(node.output[0])
+        found = self.quantization.tensors.get(node.input[0])
+        end = None if found is None else self.quantized_end(output)
         if end is None:
-            return False
+            return self.product_to_floats(node.input[0], weights, factors, bias, shape, rows, output)
+        source, in_scale = found
         user, out_scale, low, high = end
         steps = in_scale.scale * factors.astype(np.float64)
         sums = np.rint(bias / steps) - in_scale.zero_point * weights.astype(np.int64).sum((1, 2, 3))
@@ -464,11 +476,69 @@ class QuantizedRewriter:
             self.set_last(user.output[0], twin)
         return True
 
+    def product_to_floats(self, name: str, weights: np.ndarray, factors: np.ndarray, bias: np.ndarray,
+                          shape: tuple[int, ...], rows: tuple[int, ...] | None, output: str) -> bool:
+        """A kernel of bytes whose results are floats, with the operands of
+        `quantized_product`; `name`: the tensor of bytes as floats."""
+        groups, outs = shape[15], shape[6]
+        if groups > 1 and outs // groups < BLOCK // 2:
+            return False  # Most of a block of channels would be empty.
+        bias = self.constant(bias.astype(np.float32))
+        scale = Scale(0.0, 0)  # It is found in the call.
+        if name in self.quantization.stepped:
+            source, ranges = self.stepped_bytes(self.quantization.stepped[name], rows is None)
+        else:
+            source, scale = self.quantization.tensors[name]
+            source, ranges = self.to_last(source) if rows is None else self.to_first(source), bias
+        user = self.only_consumer(output)
+        limits = self.limits(user) if user is not None else None
+        if limits is not None:
+            self.done.add(id(user))
+            output = user.output[0]
+        kernel = tiled(QuantizedKernel("takt_conv2d_i8_f32", shape, 1, 1))
+        macs = kernel.pixels * outs * math.prod(weights.shape[1:])
+        call = tiled_calls.TiledCall(
+            kernel.function, ("i8", "i8", "i32", "f32", "f32", "f32", "f32"),
+            (*shape, kernel.tile_blocks, scale.zero_point), (scale.scale, *(limits or (-math.inf, math.inf))),
+            kernel.block_tiles, kernel.pixels, kernel.tile_pixels, macs)
+        inputs = [
+            source,
+            self.constant(pack_bytes(weights, groups, False)),
+            self.constant(weights.astype(np.int32).sum((1, 2, 3), dtype=np.int32)),
+            self.constant(factors.astype(np.float32)),
+            bias,
+            ranges,
+        ]
+        if rows is not None:
+            self.kernel(call, inputs, output, rows)
+        else:
+            pixels = (shape[0], shape[4], shape[5], outs)
+            self.set_last(output, self.kernel(call, inputs, self.fresh("conv"), pixels))
+        return True
+
+    def stepped_bytes(self, source: str, is_last: bool) -> tuple[str, str]:
+        """The bytes of floats, with the channels last or as they are, and the ranges
+        of parts of them."""
+        floats = self.to_last(source) if is_last else self.to_first(source)
+        if floats not in self.ranges:
+            count = math.prod(self.shape(source))
+            tile = min(count, _TILE_BYTES)
+            find = tiled_calls.TiledCall("takt_range_f32", ("f32", "f32"), (count,), (), 1, count, tile, 0)
+            found = self.kernel(find, [floats], self.fresh("ranges"), (2 * find.pixel_tiles,))
+            call = tiled_calls.TiledCall(
+                "takt_quantize_i8", ("f32", "f32", "i8"), (count,), (), 1, count, tile, 0)
+            n, c, h, w = self.shape(source) if is_last else (0, 0, 0, 0)
+            quantized = self.kernel(call, [floats, found], self.fresh("bytes"),
+                                    (n, h, w, c) if is_last else self.shape(source), self.onnx.TensorProto.INT8)
+            self.ranges[floats] = quantized, found
+        return self.ranges[floats]
+
     def quantized_weights(self, node: Any, out_axis: int) -> tuple[np.ndarray, np.ndarray] | None:
         """The bytes of a product's second operand, and a scale for each output
         channel, if both operands are quantized as the kernels take them."""
         found = self.quantization.constants.get(node.input[1])
-        if node.input[0] not in self.quantization.tensors or found is None:
+        quantization = self.quantization
+        if found is None or not (node.input[0] in quantization.tensors or node.input[0] in quantization.stepped):
             return None
         value, scale, zero_point, axis = found
         if value.dtype != np.int8 or zero_point.any() or (scale.size > 1 and axis != out_axis):
@@ -480,10 +550,10 @@ class QuantizedRewriter:
         found = self.quantized_weights(node, 0)
         if found is None:
             return False
-        return self.quantized_product(node, *found, bias, groups, shape, None)
+        return self.quantized_product(node, *found, bias, groups, shape, None, node.output[0])
 
     def quantized_matmul(self, node: Any, is_transposed: bool, bias: np.ndarray,
-                         in_shape: tuple[int, ...]) -> bool:
+                         in_shape: tuple[int, ...], output: str) -> bool:
         found = self.quantized_weights(node, 0 if is_transposed else 1)
         if found is None:
             return False
@@ -493,7 +563,7 @@ class QuantizedRewriter:
         rows = math.prod(in_shape[:-1])
         shape = (1, 1, rows, ins, 1, rows, outs, 1, 1, 1, 1, 1, 1, 0, 0, 1)
         return self.quantized_product(
-            node, weights[:, :, None, None], factors, bias, 1, shape, (*in_shape[:-1], outs))
+            node, weights[:, :, None, None], factors, bias, 1, shape, (*in_shape[:-1], outs), output)
 
 
 def tiled(kernel: QuantizedKernel) -> QuantizedKernel:

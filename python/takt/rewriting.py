@@ -139,6 +139,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
         self.last: dict[str, str] = {}
         self.made: set[str] = {value.name for value in graph.input} | set(self.constants)
         self.done: set[int] = set()  # id() of nodes that another one includes.
+        self.ranges: dict[str, tuple[str, str]] = {}  # Floats, their bytes and ranges.
         self.count = 0
         self.find_quantized()
         self.find_attention()
@@ -565,7 +566,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
             if value is not None and value.shape == bias.shape:
                 bias, output = value.astype(np.float32), user.output[0]
                 self.done.add(id(user))
-        elif self.quantized_matmul(node, False, bias, in_shape):
+        if self.quantized_matmul(node, False, bias, in_shape, output):
             return True
         return self.product(self.to_first(node.input[0]), in_shape, weights, bias, output)
 
@@ -587,7 +588,8 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
                 return False
             bias = bias + value.reshape(-1) * np.float32(attributes.get("beta", 1.0))
         if (attributes.get("alpha", 1.0) == 1.0
-                and self.quantized_matmul(node, bool(attributes.get("transB", 0)), bias, in_shape)):
+                and self.quantized_matmul(node, bool(attributes.get("transB", 0)), bias, in_shape,
+                                          node.output[0])):
             return True
         return self.product(self.to_first(node.input[0]), in_shape, weights,
                             bias.astype(np.float32), node.output[0])

@@ -280,6 +280,66 @@ def test_quantized_networks_agree(needs_compiler, tmp_path, device, is_unsigned)
     assert np.abs(got - want).max() <= 3.01 * 0.01  # Steps of the last scale.
 
 
+def bytes_to_floats(net):
+    """Products whose results nobody quantizes, in a convolution, a Gemm, and a sum."""
+    x = net.node("Tanh", net.product("Conv", net.quantize("x", 0.03, 3), 0.03, (20, 3, 3, 3), 0, pads=[1] * 4))
+    x = net.quantize(net.node("GlobalAveragePool", x), 0.002, 9)
+    x = net.quantize(net.node("Flatten", x), 0.002, 9)
+    x = net.product("Gemm", x, 0.002, (24, 20), 0, transB=1)
+    x = net.quantize(x, 0.01, -7)
+    weights = net.random.integers(-127, 128, (24, 7)).astype(np.int8)
+    x = net.node("MatMul", x, net.integers(weights, net.random.uniform(0.002, 0.004, 7).astype(np.float32), 1))
+    return net.node("Add", x, net.weights(7))
+
+
+def test_products_of_bytes_may_end_in_floats(needs_compiler, tmp_path):
+    pytest.importorskip("onnxruntime")
+    net = QuantizedNet()
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 3, 32, 28], bytes_to_floats(net))
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    module = artifact.path.read_bytes()
+    assert b"takt_conv2d_i8_f32" in module and b"takt_conv2d_f32" not in module
+    x = np.random.default_rng(4).standard_normal((1, 3, 32, 28)).astype(np.float32)
+    want = expected(path, x)
+    got = np.asarray(artifact.load().function()(x))
+    assert got.shape == want.shape and np.abs(got - want).max() < 1e-5 * np.ptp(want)
+
+
+def scaled_products(net, kind, is_convolution):
+    """What quantize_dynamic() writes, with a scale for each result."""
+    q, scale, zero = (f"{kind}_{part}" for part in ("q", "scale", "zero"))
+    x = net.conv("x", 3, 20) if is_convolution else net.node("MatMul", "x", net.weights(28, 40))
+    from onnx import TensorProto, helper
+
+    shape = (24, 20, 3, 3) if is_convolution else (40, 24)
+    weights = net.constant(net.random.integers(-127, 128, shape).astype(np.int8))
+    size = 1 if is_convolution else 24
+    factors = net.constant(net.random.uniform(0.002, 0.004, size).astype(np.float32))
+    net.nodes.append(helper.make_node("DynamicQuantizeLinear", [x], [q, scale, zero]))
+    zeros = net.constant(np.zeros(() if is_convolution else size, np.int8))
+    x = net.node(kind, q, weights, zero, zeros, **({"pads": [1] * 4} if is_convolution else {}))
+    x = net.node("Mul", net.node("Cast", x, to=TensorProto.FLOAT), net.node("Mul", scale, factors))
+    return net.node("Add", x, net.weights(*((1, 24, 1, 1) if is_convolution else (24,))))
+
+
+@pytest.mark.parametrize("kind", ["MatMulInteger", "ConvInteger"])
+def test_scales_may_be_found_in_each_call(needs_compiler, tmp_path, kind):
+    pytest.importorskip("onnxruntime")
+    net = Net()
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 3, 32, 28], scaled_products(net, kind, kind == "ConvInteger"))
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    assert b"takt_conv2d_i8_f32" in artifact.path.read_bytes()
+    call = artifact.load().function()
+    for x in (np.random.default_rng(4).standard_normal((1, 3, 32, 28)), np.full((1, 3, 32, 28), 1e-3),
+              np.zeros((1, 3, 32, 28))):
+        want = expected(path, x.astype(np.float32))
+        got = np.asarray(call(x.astype(np.float32)))
+        # A value between two steps may be rounded the other way.
+        assert np.abs(got - want).max() <= 2e-3 * max(1, np.ptp(want))
+
+
 @pytest.mark.parametrize("zero_point", [-128, -100])
 def test_positive_part_of_a_sum_of_bytes(needs_compiler, tmp_path, zero_point):
     pytest.importorskip("onnxruntime")

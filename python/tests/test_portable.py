@@ -264,8 +264,39 @@ def test_products_of_bytes_are_products_of_floats(zero):
          helper.make_node("MatMulInteger", ["q", "w", "zero", "wz"] if zero is not None else ["q", "w", "zero"], ["i"]),
          helper.make_node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
          helper.make_node("Mul", ["f", "scale"], ["y"])],
-        {"x": [3, 6]}, {"y": None}, w=w, **({} if zero is None else {"wz": zero}))
+        {"x": [3, 6]}, {"y": None}, 21, w=w, **({} if zero is None else {"wz": zero}))
     check(model, {"x": floats(3, 6)}, "MatMulInteger")
+
+
+def test_products_with_scales_of_the_call_have_signed_bytes():
+    """Also those that ONNX Runtime has fused."""
+    w = RNG.integers(-127, 127, (6, 4), np.int8)
+    scale, bias = np.array([0.1, 0.2, 0.3, 0.4], np.float32), floats(4)
+    shared = {"w": w, "s": scale, "wz": np.zeros(4, np.int8), "b": bias}
+    whole = model_of([helper.make_node("DynamicQuantizeMatMul", ["x", "w", "s", "wz", "b"], ["y"], domain="com.microsoft")],
+                     {"x": [3, 6]}, {"y": None}, 21, **shared)
+    parts = model_of(
+        [helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "scale", "zero"]),
+         helper.make_node("MatMulIntegerToFloat", ["q", "w", "scale", "s", "zero", "wz", "b"], ["y"],
+                          domain="com.microsoft")],
+        {"x": [3, 6]}, {"y": None}, 21, **shared)
+    x = floats(3, 6)
+    step = (max(x.max(), 0) - min(x.min(), 0)) / 255
+    for model in (whole, parts):
+        ported = portable.port(model)
+        assert not {"DynamicQuantizeMatMul", "DynamicQuantizeLinear", "MatMulIntegerToFloat"} & set(kinds(ported))
+        casts = [node.attribute[0].i for node in ported.graph.node if node.op_type == "Cast"]
+        assert casts.count(TensorProto.INT8) == 2
+        wanted = np.rint(x / step) * step @ (w * scale) + bias
+        np.testing.assert_allclose(run(ported, {"x": x})[0], wanted, atol=1.5 * step * np.abs(w * scale).sum(0).max() / 2)
+    # A range that does not fit into signed bytes stays a product of floats.
+    model = model_of(
+        [helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "scale", "zero"]),
+         helper.make_node("MatMulInteger", ["q", "w", "zero", "wz"], ["i"]),
+         helper.make_node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
+         helper.make_node("Mul", ["f", "scale"], ["y"])],
+        {"x": [3, 6]}, {"y": None}, w=RNG.integers(0, 255, (6, 4), np.uint8), wz=np.uint8(9))
+    assert "DynamicQuantizeLinear" in kinds(check(model, {"x": x}, "MatMulInteger"))
 
 
 def test_convolutions_of_bytes_are_those_of_floats():

@@ -1,0 +1,170 @@
+"""Products of bytes whose scale is found in each call: a part of `portable`.
+
+ONNX Runtime's quantize_dynamic() makes them. They become what they stand for, a
+product of floats that are whole steps of a scale. `StepFinder` finds these floats
+again, for `rewriting`, which multiplies bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class StepFinder:
+    """Finds what `ScalePorter.in_steps()` has written."""
+
+    def __init__(self, onnx: Any, nodes: list[Any], constants: dict[str, np.ndarray]) -> None:
+        self.onnx = onnx
+        self.constants = constants
+        self.makers = {node.output[0]: node for node in nodes if len(node.output) == 1}
+        self.pattern = _Pattern(onnx)
+        self.result = self.pattern.in_steps("x")
+
+    def find(self, name: str) -> str | None:
+        """The floats that `name` has in steps; None if it has none."""
+        names: dict[str, str] = {}
+        return names["x"] if self.agrees(name, self.result, names) else None
+
+    def agrees(self, name: str, wanted: str, names: dict[str, str]) -> bool:
+        """Whether `name` is made as `wanted` is in the pattern. `names`: those of the
+        pattern's tensors."""
+        if wanted in names:
+            return names[wanted] == name
+        names[wanted] = name
+        if wanted in self.pattern.constants:
+            return name in self.constants and np.array_equal(self.constants[name], self.pattern.constants[wanted])
+        if wanted not in self.pattern.makers:
+            return True  # It is x.
+        maker, pattern = self.makers.get(name), self.pattern.makers[wanted]
+        return (maker is not None and maker.op_type == pattern.op_type and len(maker.input) == len(pattern.input)
+                and self.attributes(maker) == self.attributes(pattern)
+                and all(self.agrees(*each, names) for each in zip(maker.input, pattern.input)))
+
+    def attributes(self, node: Any) -> dict[str, Any]:
+        return {each.name: self.onnx.helper.get_attribute_value(each) for each in node.attribute}
+
+
+class ScalePorter:
+    """The part of the porter that knows them."""
+
+    def on_scaled_product(self, node: Any) -> bool:
+        """DynamicQuantizeLinear, MatMulInteger or ConvInteger, Cast, and Mul with the
+        scales of both."""
+        x, w, x_zero, w_zero = [*node.input, "", ""][:4]
+        maker = self.makers.get(x)
+        if maker is None or maker.op_type != "DynamicQuantizeLinear" or x_zero != maker.output[2]:
+            return False
+        cast = self.only_consumer(node.output[0])
+        if cast is None or cast.op_type != "Cast" or self.attributes(cast)["to"] != self.onnx.TensorProto.FLOAT:
+            return False
+        product = self.only_consumer(cast.output[0])
+        if product is None or product.op_type != "Mul":
+            return False
+        factor = product.input[1] if product.input[0] == cast.output[0] else product.input[0]
+        scale = self.factor_of(factor, maker.output[1])
+        if scale is None:
+            return False
+        kind = node.op_type.removesuffix("Integer")
+        if not self.scaled_product(kind, maker.input[0], w, scale, w_zero, "", product.output[0],
+                                   self.attributes(node)):
+            return False
+        self.done.update((id(cast), id(product)))
+        return True
+
+    def factor_of(self, name: str, scale: str) -> np.ndarray | None:
+        """The constant that `name` is a product of with `scale`."""
+        if name == scale:
+            return np.float32(1)
+        maker = self.makers.get(name)
+        if maker is None or maker.op_type != "Mul" or scale not in maker.input:
+            return None
+        return self.constants.get(maker.input[1] if maker.input[0] == scale else maker.input[0])
+
+    def on_scaled_matmul(self, node: Any) -> bool:
+        """DynamicQuantizeMatMul."""
+        x, w, w_scale, w_zero, bias = [*node.input, "", ""][:5]
+        return self.scaled_product("MatMul", x, w, self.constants.get(w_scale), w_zero, bias, node.output[0], {})
+
+    def on_matmul_to_float(self, node: Any) -> bool:
+        """MatMulIntegerToFloat of what DynamicQuantizeLinear made."""
+        x, w, x_scale, w_scale, x_zero, w_zero, bias = [*node.input, "", "", ""][:7]
+        maker = self.makers.get(x)
+        if (maker is None or maker.op_type != "DynamicQuantizeLinear"
+                or [x_scale, x_zero] != list(maker.output[1:])):
+            return False
+        return self.scaled_product("MatMul", maker.input[0], w, self.constants.get(w_scale), w_zero, bias,
+                                   node.output[0], {})
+
+    def scaled_product(self, kind: str, x: str, w: str, scale: np.ndarray | None, w_zero: str, bias: str,
+                       output: str, attributes: dict[str, Any]) -> bool:
+        """A Conv or MatMul of `x`, in steps of the scale of this call, with a constant.
+
+        w      whole numbers, less `w_zero`; scale: of all of it, or of each result.
+        """
+        values = [self.constants.get(each) for each in (w, w_zero) if each]
+        if scale is None or any(value is None for value in values) or values[0].ndim < 2:
+            return False
+        axis = 0 if kind == "Conv" else values[0].ndim - 1
+        shape = [1] * values[0].ndim
+        shape[axis] = -1
+        whole = values[0].astype(np.int32)
+        if len(values) > 1:
+            whole = whole - values[1].astype(np.int32).reshape(shape if values[1].size > 1 else ())
+        if scale.size not in (1, whole.shape[axis]) or whole.min() < -128 or whole.max() > 127:
+            return False
+        # A scale that is a tensor of one element is of all.
+        scale = scale.astype(np.float32).reshape(-1 if scale.size > 1 else ())
+        weights = self.emit("DequantizeLinear", [self.constant(whole.astype(np.int8)), self.constant(scale),
+                                                 self.constant(np.zeros_like(scale, np.int8))], axis=axis)
+        inputs = [self.in_steps(x), weights]
+        found = self.emit(kind, inputs, None if bias else output, **attributes)
+        if bias:
+            self.emit("Add", [found, bias], output)
+        return True
+
+    def in_steps(self, x: str) -> str:
+        """`x` in the steps of DynamicQuantizeLinear, by way of signed bytes."""
+        if x not in self.stepped:
+            zero, steps, half = (self.constant(np.float32(each)) for each in (0, 255, 128))
+            limits = [self.constant(np.float32(each)) for each in (-128, 127)]
+            # Without axes, of everything.
+            low = self.emit("Min", [self.emit("ReduceMin", [x], keepdims=0), zero])
+            high = self.emit("Max", [self.emit("ReduceMax", [x], keepdims=0), zero])
+            step = self.emit("Div", [self.emit("Sub", [high, low]), steps])
+            # If all are 0, any step but 0 does.
+            scale = self.emit("Max", [step, self.constant(np.finfo(np.float32).tiny)])
+            first = self.emit("Round", [self.emit("Div", [self.emit("Neg", [low]), scale])])
+            centre = self.bytes_of(self.emit("Sub", [first, half]), limits)
+            whole = self.emit("Round", [self.emit("Div", [x, scale])])
+            found = self.bytes_of(self.emit("Add", [whole, self.floats_of(centre)]), limits)
+            difference = self.emit("Sub", [self.floats_of(found), self.floats_of(centre)])
+            self.stepped[x] = self.emit("Mul", [difference, scale])
+        return self.stepped[x]
+
+    def bytes_of(self, x: str, limits: list[str]) -> str:
+        return self.emit("Cast", [self.emit("Clip", [x, *limits])], to=self.onnx.TensorProto.INT8)
+
+    def floats_of(self, x: str) -> str:
+        return self.emit("Cast", [x], to=self.onnx.TensorProto.FLOAT)
+
+
+class _Pattern(ScalePorter):
+    """Keeps the nodes that a ScalePorter writes."""
+
+    def __init__(self, onnx: Any) -> None:
+        self.onnx = onnx
+        self.stepped: dict[str, str] = {}
+        self.constants: dict[str, np.ndarray] = {}
+        self.makers: dict[str, Any] = {}
+
+    def constant(self, values: np.ndarray) -> str:
+        name = f"constant_{len(self.constants)}"
+        self.constants[name] = np.asarray(values)
+        return name
+
+    def emit(self, kind: str, inputs: list[str], output: str | None = None, **attributes: Any) -> str:
+        output = output or f"{kind}_{len(self.makers)}"
+        self.makers[output] = self.onnx.helper.make_node(kind, inputs, [output], **attributes)
+        return output
