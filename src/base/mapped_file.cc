@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <string>
 
+#include "base/pages.h"
 #include "base/status.h"
 
 namespace takt {
@@ -82,10 +83,9 @@ absl::StatusOr<Ref<MappedFile>> MappedFile::Map(int fd, const std::string& path,
   const bool preload = mode == Mode::kPreload;
   const int protection =
       mode == Mode::kMap ? PROT_READ : PROT_READ | PROT_WRITE;
-  void* data = preload ? mmap(nullptr, size, protection,
-                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+  void* data = preload ? MapPages(size)
                        : mmap(nullptr, size, protection, MAP_SHARED, fd, 0);
-  if (data == MAP_FAILED) return SystemError(path, "map");
+  if (data == nullptr || data == MAP_FAILED) return SystemError(path, "map");
   auto result = Ref<MappedFile>::Adopt(
       new MappedFile(path, static_cast<const uint8_t*>(data), size));
   if (preload) {
@@ -95,7 +95,7 @@ absl::StatusOr<Ref<MappedFile>> MappedFile::Map(int fd, const std::string& path,
 }
 
 MappedFile::~MappedFile() {
-  if (data_ != nullptr) munmap(const_cast<uint8_t*>(data_), size_);
+  if (data_ != nullptr) UnmapPages(const_cast<uint8_t*>(data_), size_);
 }
 
 }  // namespace takt

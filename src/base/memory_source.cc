@@ -1,8 +1,8 @@
 #include "base/memory_source.h"
 
-#include <sys/mman.h>
-
 #include <cstdlib>
+
+#include "base/pages.h"
 
 namespace takt {
 namespace {
@@ -22,14 +22,12 @@ void* AllocateFromSystem(size_t byte_length, size_t alignment) {
   if (!IsMapped(byte_length, alignment)) {
     return std::aligned_alloc(alignment, byte_length);
   }
-  void* data = mmap(nullptr, byte_length, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return data == MAP_FAILED ? nullptr : data;
+  return MapPages(byte_length);
 }
 
 void FreeToSystem(void* data, size_t byte_length, size_t alignment) {
   if (IsMapped(byte_length, alignment)) {
-    munmap(data, byte_length);
+    UnmapPages(data, byte_length);
   } else {
     std::free(data);
   }
