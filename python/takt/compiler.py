@@ -15,7 +15,7 @@ import time
 import warnings
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
-from . import declarations, dispatches, importers, placing, recipes, targets
+from . import declarations, dispatches, importers, placing, recipes, requests, targets
 from .errors import CompileError
 from .module import Module, load
 
@@ -106,8 +106,18 @@ def compile(
     cache        the folder of compiled modules. Default: $TAKT_CACHE, else
                  takt under the user's cache folder.
     """
-    source = importers.read(model, shapes)
     reflection = _reflection(deadline, priority, affinity, isa, resource, batch_dim)
+    names = targets.parse(target)
+    folder = _cache_folder(cache)
+    request = None
+    if importers.is_file(model) and not tune and npu is None and host is None:
+        given = recipe if recipe is None else recipes.find(recipe, False).to_json()
+        request = requests.Request(folder, model, repr(
+            [compiler_version(), _machine(names), shapes, given, list(flags), reflection, annotations]))
+        answer = request.answer()
+        if answer is not None:
+            return _repeated(answer, folder, names)
+    source = importers.read(model, shapes)
     of_function = {}
     for key, value in (annotations or {}).items():
         (of_function if isinstance(value, Mapping) else reflection)[key] = value
@@ -118,7 +128,7 @@ def compile(
         ).encode()
 
     @functools.lru_cache(maxsize=2)
-    def read_rewritten(precision: str = "") -> importers.Rewritten | None:
+    def read_rewritten(precision: str) -> importers.Rewritten | None:
         return importers.rewritten(source, precision)
 
     def rewrite(precision: str) -> bytes | None:
@@ -127,13 +137,12 @@ def compile(
 
     if source.open_inputs:
         warnings.warn(_about_open(source.open_inputs), stacklevel=2)
-    names = targets.parse(target)
     job = Job(
-        annotate(source.mlir),
+        functools.cache(lambda: annotate(source.text())),
         source.input_type,
         names,
         (*source.flags, *flags),
-        _cache_folder(cache),
+        folder,
         timeout,
         has_npu=npu is not None,
         rewrite=rewrite if npu is None else lambda _: None,
@@ -154,17 +163,20 @@ def compile(
     if host is not None:
         raise ValueError("host: it is for tuning only")
     if npu is None:
-        if recipe is not None:
-            return job.compile_or_fall_back(recipes.find(recipe, source.is_quantized))
-        chosen = recipes.find(source.recipe, source.is_quantized)
-        try:
-            found = read_rewritten()
-            is_native = found is not None and found.pays
-        except CompileError:
-            is_native = True  # It fails again, and the report has the reason.
-        if is_native:
-            chosen = dataclasses.replace(recipes.RECIPES["native"], fallback=chosen.name)
-        return job.compile_or_fall_back(chosen)
+        chosen = recipes.find(source.recipe if recipe is None else recipe, source.is_quantized)
+        if recipe is None:
+            try:
+                found = read_rewritten("")
+                is_native = found is not None and found.pays
+            except CompileError:
+                is_native = True  # It fails again, and the report has the reason.
+            if is_native:
+                chosen = dataclasses.replace(recipes.RECIPES["native"], fallback=chosen.name)
+        artifact = job.compile_or_fall_back(chosen)
+        if request is not None:
+            request.keep({"module": artifact.path.name, "recipe": artifact.recipe.to_json(),
+                          "report": artifact.report, "open_inputs": source.open_inputs})
+        return artifact
     from .npu import device_of, try_out
 
     if len(names) > 1:
@@ -177,6 +189,14 @@ def compile(
     if names == ("host",):
         artifact.report["npu"].update(try_out(artifact.path, npu))
     return artifact
+
+
+def _repeated(answer: Mapping[str, Any], folder: pathlib.Path, names: tuple[str, ...]) -> Artifact:
+    if answer["open_inputs"]:
+        warnings.warn(_about_open(answer["open_inputs"]), stacklevel=3)
+    report = {key: value for key, value in answer["report"].items() if key != "compile_seconds"}
+    return Artifact(folder / answer["module"], recipes.Recipe.from_json(answer["recipe"]), names,
+                    {**report, "cached": True})
 
 
 def _about_open(inputs: Mapping[str, str]) -> str:
@@ -241,7 +261,7 @@ def _cache_folder(cache: str | os.PathLike | None) -> pathlib.Path:
 class Job:
     """One program for its targets, to be compiled by one or more recipes."""
 
-    mlir: bytes
+    mlir: Callable[[], bytes]
     input_type: str
     target: tuple[str, ...]
     flags: tuple[str, ...]
@@ -275,7 +295,7 @@ class Job:
         return artifact
 
     def _program(self, recipe: recipes.Recipe) -> bytes:
-        mlir = self.rewrite(recipe.precision) if recipe.is_rewritten else self.mlir
+        mlir = self.rewrite(recipe.precision) if recipe.is_rewritten else self.mlir()
         if mlir is None:
             raise CompileError(f"recipe {recipe.name}: the program has nothing for Takt's kernels")
         return mlir

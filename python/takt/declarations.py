@@ -18,6 +18,7 @@ _NUMBERED_NAME = re.compile(r"%arg\d+$")
 _LOCATION = re.compile(r'\bloc\("([^"]*)"\)')
 _RESULT_OF_JAX = re.compile(r'jax\.result_info = "([^"]*)"')
 _BINDING = "!stream.binding"
+_RESOURCES = "\n{-#"
 _PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
@@ -49,7 +50,9 @@ class Function:
 def find_functions(text: str) -> list[Function]:
     """The public functions of a module, in its order; not those of its dispatches,
     which take bindings."""
-    found = (_read_function(text, header) for header in _HEADER.finditer(text))
+    resources = text.find(_RESOURCES)  # Constants as digits, which would take seconds.
+    headers = _HEADER.finditer(text, 0, resources if resources >= 0 else len(text))
+    found = (_read_function(text, header) for header in headers)
     return [f for f in found if f is not None and not any(value.type == _BINDING for value in f.inputs)]
 
 

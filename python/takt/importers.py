@@ -23,7 +23,7 @@ _WEIGHTS_MAX = 1 << 30  # Bytes in the network's own file, which has at most 2 G
 class Source:
     """A program as MLIR, and further facts about it."""
 
-    mlir: bytes  # Text.
+    mlir: bytes | None  # Text. None: `network` is imported when the text is needed.
     input_type: str = "auto"  # Of iree-compile.
     is_quantized: bool = False
     recipe: str | None = None  # That fits it, from a look at its operations.
@@ -32,10 +32,16 @@ class Source:
     names: dict[str | None, tuple[list[str], list[str]]] = dataclasses.field(default_factory=dict)
     # The network as it was read (an onnx.ModelProto), for `rewritten()`.
     network: Any = None
+    path: pathlib.Path | None = None  # Of `network`.
     flags: tuple[str, ...] = ()  # Of iree-compile, besides those of recipes.
     open_inputs: dict[str, str] = dataclasses.field(default_factory=dict)  # Their shapes.
     # Steps that failed and were left out, with the reasons.
     failed: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    def text(self) -> bytes:
+        if self.mlir is None:
+            self.mlir = _import_onnx(self.network, f"importing {self.path}")
+        return self.mlir
 
 
 def read(model: Any, shapes: static_shapes.Shapes | None = None) -> Source:
@@ -44,7 +50,7 @@ def read(model: Any, shapes: static_shapes.Shapes | None = None) -> Source:
     `shapes`: of an ONNX network's inputs (`static_shapes.fix`)."""
     if shapes and not (isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith(".onnx")):
         raise ValueError("shapes: they are for .onnx files; other programs have theirs")
-    if isinstance(model, (str, os.PathLike)) and not _is_mlir_text(model):
+    if is_file(model):
         path = pathlib.Path(model)
         if not path.exists():
             raise FileNotFoundError(f"there is no model {path}")
@@ -64,6 +70,10 @@ def read(model: Any, shapes: static_shapes.Shapes | None = None) -> Source:
     if hasattr(model, "graph_module") and hasattr(model, "module"):
         return _read_torch(model)
     raise TypeError(f"a {type(model).__name__} is no model that takt.compile() can read")
+
+
+def is_file(model: Any) -> bool:
+    return isinstance(model, (str, os.PathLike)) and not _is_mlir_text(model)
 
 
 def _is_mlir_text(model: str | os.PathLike) -> bool:
@@ -105,7 +115,6 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
     except Exception as error:  # The importer may know what the way to it does not.
         failed["portable"] = f"{type(error).__name__}: {error}"
         network = model
-    mlir = _import_onnx(network, f"importing {path}")
     graph = network.graph
     is_quantized = any(node.op_type == "QuantizeLinear" for node in graph.node)
     constants = {tensor.name for tensor in graph.initializer}
@@ -114,7 +123,7 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
     else:
         recipe = None if is_quantized else convolutions.recipe_of(network)
     return Source(
-        mlir,
+        None,
         input_type="onnx",
         is_quantized=is_quantized,
         recipe=recipe,
@@ -125,6 +134,7 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
             )
         },
         network=network,
+        path=path,
         # By default the compiler makes floats of doubles, except in the declarations of inputs and results.
         flags=("--iree-input-demote-f64-to-f32=false",) if _has_doubles(graph) else (),
         open_inputs=static_shapes.open_inputs(model),
@@ -218,7 +228,7 @@ def _read_tflite(path: pathlib.Path) -> Source:
         # The form of its text is another one than the compiler's; bytecode is the same.
         run_tool([converter, os.fspath(path), "--bytecode", "-o", target], f"importing {path}")
         source = _read_mlir(pathlib.Path(target).read_bytes())
-    entry = re.search(rb'tf.entry_function = {inputs = "([^"]*)", outputs = "([^"]*)"}', source.mlir)
+    entry = re.search(rb'tf.entry_function = {inputs = "([^"]*)", outputs = "([^"]*)"}', source.text())
     if entry is not None:
         inputs, outputs = (names.decode(errors="replace").split(",") for names in entry.groups())
         source.names = {None: (inputs, outputs)}

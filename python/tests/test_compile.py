@@ -17,6 +17,29 @@ func.func @mul(%lhs: tensor<4xf32>, %rhs: tensor<4xf32>) -> tensor<4xf32> {
 """
 
 
+def test_an_unchanged_file_is_not_read_again(needs_compiler, tmp_path, monkeypatch):
+    from takt import importers
+
+    path, cache = tmp_path / "mul.mlir", tmp_path / "cache"
+    path.write_text(MUL)
+    first = takt.compile(path, cache=cache)
+    asked = []
+    read = importers.read
+    monkeypatch.setattr(importers, "read", lambda *given: asked.append(given) or read(*given))
+    second = takt.compile(path, cache=cache)
+    assert not asked and second.report["cached"] and "compile_seconds" not in second.report
+    assert (second.path, second.recipe, second.target) == (first.path, first.recipe, first.target)
+    # Any other request, a changed file, and a module that is gone.
+    takt.compile(path, cache=cache, priority=3)
+    takt.compile(path, cache=cache, recipe="plain")
+    path.write_text(MUL + "// changed\n")
+    takt.compile(path, cache=cache)
+    assert len(asked) == 3
+    path.write_text(MUL)
+    first.path.unlink()
+    assert takt.compile(path, cache=cache).path.exists() and len(asked) == 4
+
+
 def test_mlir_is_compiled_and_cached(needs_compiler, tmp_path):
     first = takt.compile(MUL, cache=tmp_path)
     assert first.load().mul([1, 2, 3, 4], [2, 2, 2, 2]).tolist() == [2, 4, 6, 8]
