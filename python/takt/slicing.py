@@ -49,22 +49,35 @@ class SlicingRewriter:
         return True
 
     def on_reducemean(self, node: Any) -> bool:
-        """The mean of all pixels, with or without their dimensions."""
-        attributes, shape = self.attributes(node), self.shape(node.input[0])
-        axes = attributes.get("axes")
-        if len(node.input) > 1:
-            axes = self.constants.get(node.input[1])
-        if axes is None or shape is None or len(shape) != 4 or sorted(int(a) % 4 for a in axes) != [2, 3]:
+        """The mean of all pixels, with or without their dimensions, in one step or as
+        `portable` writes it in two, columns first."""
+        shape, keeps = self.shape(node.input[0]), self.attributes(node).get("keepdims", 1)
+        axes, output, is_in_two = self.axes(node), node.output[0], False
+        user = self.only_consumer(output)
+        if axes == [2] and keeps and user is not None and user.op_type == "ReduceMean" and self.axes(user) == [3]:
+            axes, is_in_two, keeps = [2, 3], True, self.attributes(user).get("keepdims", 1)
+        if axes != [2, 3] or shape is None or (is_in_two and not keeps):
             return False
-        twin = self.mean_of_pixels(node.input[0])
+        twin = self.mean_of_pixels(node.input[0], is_in_two)
         if twin is None:
             return False
-        if attributes.get("keepdims", 1):
-            self.set_last(node.output[0], twin)
+        if is_in_two:
+            self.done.add(id(user))
+            output = user.output[0]
+        if keeps:
+            self.set_last(output, twin)
         else:
             sizes = self.constant(np.array(shape[:2], np.int64))
-            self.emit("Reshape", [twin, sizes], node.output[0], shape[:2])
+            self.emit("Reshape", [twin, sizes], output, shape[:2])
         return True
+
+    def axes(self, node: Any) -> list[int] | None:
+        """Of a reduction of four dimensions."""
+        axes = self.attributes(node).get("axes")
+        if len(node.input) > 1:
+            axes = self.constants.get(node.input[1])
+        shape = self.shape(node.input[0])
+        return None if axes is None or shape is None or len(shape) != 4 else sorted(int(a) % 4 for a in axes)
 
     def as_depthwise(self, node: Any, weights: np.ndarray, bias: np.ndarray,
                      shape: tuple[int, ...]) -> bool:

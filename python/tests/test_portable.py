@@ -185,6 +185,22 @@ def test_the_mean_of_a_large_image_is_exact(needs_compiler, tmp_path):
     np.testing.assert_allclose(found, x.astype(np.float64).mean((2, 3), keepdims=True), rtol=1e-6)
 
 
+def test_the_mean_of_a_large_image_is_a_call(needs_compiler, tmp_path):
+    w, x = floats(20, 3, 3, 3), floats(1, 3, 96, 80)
+    for keeps in (0, 1):
+        model = model_of([helper.make_node("Conv", ["x", "w"], ["c"], pads=[1] * 4),
+                          helper.make_node("ReduceMean", ["c"], ["y"], axes=[2, 3], keepdims=keeps)],
+                         {"x": [1, 3, 96, 80]}, {"y": None}, w=w)
+        path = tmp_path / f"net{keeps}.onnx"
+        onnx.save(model, path)
+        artifact = takt.compile(path, cache=tmp_path, recipe="native")
+        assert b"takt_mean_pool2d_f32" in artifact.path.read_bytes()
+        wanted = run(model, {"x": x})[0]
+        found = artifact.load().net(x)
+        assert found.shape == wanted.shape
+        np.testing.assert_allclose(found, wanted, atol=1e-5)
+
+
 def test_a_convolution_with_one_result_has_no_pixels_behind():
     model = model_of([helper.make_node("Conv", ["x", "w"], ["y"], strides=[2], pads=[1, 1])],
                      {"x": [1, 4, 2]}, {"y": None}, w=floats(3, 4, 3))
