@@ -31,6 +31,7 @@ _POINTWISE = {
     "Neg", "Abs", "Sqrt", "Softplus", "Identity", "Clip", "Reciprocal", "Floor", "Ceil", "Gelu",
     "Add", "Sub", "Mul", "Div", "Max", "Min", "Pow",
 }
+_PRODUCTS = {"MatMul", "Gemm", "Conv", "ConvTranspose", "Einsum"}
 # Some 20 us of a fast core.
 _TILE_BYTES = 32 << 10
 # As in src/kernels/rows_i8.h.
@@ -326,6 +327,23 @@ class QuantizedRewriter:
         self.shapes[name] = shape
         self.element_types[name] = element
         self.dynamic.add(name)
+
+    def with_floats(self, node: Any) -> Any:
+        """A product that is left to the compiler, of floats that are computed from the
+        bytes. Of a DequantizeLinear the compiler would make one of integers, and of
+        the sums that this needs code that takes minutes to compile."""
+        names = [name for name in node.input if name in self.quantization.tensors and name in self.dynamic]
+        if node.op_type not in _PRODUCTS or not names:
+            return node
+        floats = {}
+        for name in names:
+            source, scale = self.quantization.tensors[name]
+            shape, element = self.shape(name), self.onnx.TensorProto.FLOAT
+            whole = self.emit("Cast", [self.to_first(source)], self.fresh("floats"), shape, to=element)
+            zero, factor = self.constant(np.float32(scale.zero_point)), self.constant(np.float32(scale.scale))
+            moved = self.emit("Sub", [whole, zero], self.fresh("floats"), shape)
+            floats[name] = self.emit("Mul", [moved, factor], self.fresh("floats"), shape)
+        return self.with_inputs(node, [floats.get(name, name) for name in node.input])
 
     def end_in_bytes(self, name: str) -> tuple[Any, Scale] | None:
         """The QuantizeLinear that alone reads `name`, and its scale."""

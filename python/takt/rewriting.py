@@ -276,7 +276,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
                 continue
             for name in node.input:
                 self.to_first(name)
-            self.out.append(node)
+            self.out.append(self.with_floats(node))
             self.made.update(node.output)
         for name in self.results:
             self.to_first(name)

@@ -306,6 +306,30 @@ def test_products_of_bytes_may_end_in_floats(needs_compiler, tmp_path):
     assert got.shape == want.shape and np.abs(got - want).max() < 1e-5 * np.ptp(want)
 
 
+def test_products_of_two_tensors_of_bytes_are_left_as_floats(needs_compiler, tmp_path):
+    """Of integers the compiler would make code that takes minutes to compile."""
+    from takt import rewriting
+
+    pytest.importorskip("onnxruntime")
+    net = QuantizedNet()
+    x = net.quantize(net.product("Conv", net.quantize("x", 0.03, 3), 0.03, (8, 3, 3, 3), 0, pads=[1] * 4), 0.05, -7)
+    left = net.quantize(net.node("Reshape", x, net.constant(np.array([8, 4, 224]))), 0.05, -7)
+    right = net.quantize(net.node("Transpose", left, perm=[0, 2, 1]), 0.05, -7)
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 3, 32, 28], net.quantize(net.node("MatMul", left, right), 5.0, -100))
+    import onnx
+
+    network, _ = rewriting.rewrite(onnx.load(path))
+    makers = {node.output[0]: node.op_type for node in network.graph.node}
+    products = [node for node in network.graph.node if node.op_type == "MatMul"]
+    assert [makers[name] for name in products[0].input] == ["Mul", "Mul"]
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    x = np.random.default_rng(4).standard_normal((1, 3, 32, 28)).astype(np.float32)
+    want = expected(path, x)
+    got = np.asarray(artifact.load().function()(x))
+    assert np.unique(want).size > 3 and np.abs(got - want).max() <= 5.01
+
+
 def scaled_products(net, kind, is_convolution):
     """What quantize_dynamic() writes, with a scale for each result."""
     q, scale, zero = (f"{kind}_{part}" for part in ("q", "scale", "zero"))
