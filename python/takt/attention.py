@@ -23,6 +23,9 @@ _TILE_MACS = 3e6
 _I8_TILE_MACS = 5e6
 _MICRO_ROWS = 6
 _MASK_MAX = 1 << 22  # Numbers.
+# Numbers of a softmax: of a tile, and so few that the compiler does as well.
+_TILE_SOFTMAX = 32 << 10
+_SOFTMAX_MIN = 512
 
 
 @dataclasses.dataclass(frozen=True)
@@ -189,6 +192,28 @@ class AttentionRewriter:
                 return None
             return factor if node.op_type == "Mul" else 1 / factor, node.input[1 - i]
         return None
+
+    def on_softmax(self, node: Any) -> bool:
+        """One that is no part of an attention: of what lies side by side."""
+        name, output = node.input[0], node.output[0]
+        shape, axis = self.shape(name), self.attributes(node).get("axis", -1)
+        if (shape is None or name not in self.dynamic or not self.is_float(name)
+                or not _SOFTMAX_MIN <= math.prod(shape) < 2**31):
+            return False
+        axis %= len(shape)
+        is_last = name in self.last and axis == 1
+        if not is_last and axis != len(shape) - 1:
+            return False
+        size = shape[axis]
+        rows = math.prod(shape) // size
+        call = tiled_calls.TiledCall("takt_softmax_f32", ("f32", "f32"), (rows, size), (), 1, rows,
+                                     max(1, _TILE_SOFTMAX // size), 0)
+        if is_last:
+            n, c, h, w = shape
+            self.set_last(output, self.kernel(call, [self.last[name]], self.fresh("softmax"), (n, h, w, c)))
+        else:
+            self.kernel(call, [self.to_first(name)], output, shape)
+        return True
 
     def match_bytes(self, softmax: Any) -> Match | None:
         source, logit = self.quantization.tensors[softmax.input[0]]

@@ -106,6 +106,23 @@ def test_heads_that_are_apart_and_a_result_that_stays_so(needs_compiler, tmp_pat
     check(tmp_path, net, [2, 3, 9, 16], result, b"takt_attention_f32", 1e-5)
 
 
+@pytest.mark.parametrize("axis, calls", [(1, 1), (3, 1), (2, 0)])
+def test_a_softmax_alone_is_a_call(needs_compiler, tmp_path, axis, calls):
+    """With the channels last it is of channels, otherwise of the last dimension."""
+    net = Net()
+    x = net.conv("x", 3, 24)
+    if axis != 1:
+        x = net.node("Reshape", x, net.constant(np.array([1, 24, 28, 32])))
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 3, 32, 28], net.node("Softmax", x, axis=axis))
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    assert (b"takt_softmax_f32" in artifact.path.read_bytes()) == calls
+    x = np.random.default_rng(4).standard_normal((1, 3, 32, 28)).astype(np.float32)
+    want = expected(path, x)
+    got = np.asarray(artifact.load().function()(x))
+    assert got.shape == want.shape and np.abs(got - want).max() < 1e-6
+
+
 @pytest.mark.parametrize("change", ["another reader", "another axis", "wide"])
 def test_what_is_no_attention_stays_as_it_is(tmp_path, change):
     onnx = pytest.importorskip("onnx")

@@ -201,6 +201,7 @@ constexpr Entry kEntries[] = {
     {"takt_attention_bias_f32", &AttentionBiasF32Import},
     {"takt_gru_f32", &GruImport},
     {"takt_lstm_f32", &LstmImport},
+    {"takt_softmax_f32", &SoftmaxF32Import},
 };
 constexpr Entry kI8Entries[] = {
     {"takt_conv2d_i8", &Conv2dI8Import},

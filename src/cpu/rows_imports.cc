@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "cpu/buffer_parameter.h"
+#include "kernels/conv2d.h"
 #include "kernels/conv2d_i8.h"
 
 namespace takt::cpu {
@@ -48,6 +49,14 @@ struct QuantizeParameters {
   TileParameters tile;  // Its rows are elements.
 };
 static_assert(sizeof(QuantizeParameters) == 88);
+
+struct SoftmaxParameters {
+  BufferParameter<const float> input;
+  BufferParameter<float> output;
+  int32_t rows, size;
+  TileParameters tile;
+};
+static_assert(offsetof(SoftmaxParameters, tile) == 56);
 
 }  // namespace
 
@@ -123,6 +132,21 @@ int LayerNormI8Import(void* parameters, void* context, void*) {
       {p.input.data(), p.gamma.data(), p.beta.data(), p.output.data(), p.size,
        p.output_zero, p.input_scale, p.epsilon, p.output_scale},
       begin, end);
+  return 0;
+}
+
+int SoftmaxF32Import(void* parameters, void* context, void*) {
+  const auto& p = *static_cast<const SoftmaxParameters*>(parameters);
+  const int64_t count = int64_t{p.rows} * p.size;
+  int64_t begin = 0, end = 0;
+  if (p.rows < 0 || p.size < 1 || p.input.size < count ||
+      p.output.size < count ||
+      !FindRange(p.tile.first_row, p.tile.row_count, p.rows, &begin, &end)) {
+    return kInvalid;
+  }
+  static_cast<const kernels::ConvKernels*>(context)->softmax(
+      p.input.data() + begin * p.size, end - begin, p.size,
+      p.output.data() + begin * p.size);
   return 0;
 }
 

@@ -1,6 +1,7 @@
-// Sums and layer norms of bytes, and bytes of floats, as compiled kernels
-// import them; see kernel_imports.h. The context is a kernels::ConvI8Kernels. A
-// result other than 0 says that the parameters are invalid.
+// Sums and layer norms of bytes, bytes of floats, and softmax, as compiled
+// kernels import them; see kernel_imports.h. The context is a
+// kernels::ConvI8Kernels, and of softmax a kernels::ConvKernels. A result other
+// than 0 says that the parameters are invalid.
 #ifndef TAKT_CPU_ROWS_IMPORTS_H_
 #define TAKT_CPU_ROWS_IMPORTS_H_
 
@@ -17,6 +18,7 @@ int AddI8Import(void* parameters, void* context, void* reserved);
 int LayerNormI8Import(void* parameters, void* context, void* reserved);
 int RangeF32Import(void* parameters, void* context, void* reserved);
 int QuantizeI8Import(void* parameters, void* context, void* reserved);
+int SoftmaxF32Import(void* parameters, void* context, void* reserved);
 
 }  // namespace takt::cpu
 

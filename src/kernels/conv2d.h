@@ -38,6 +38,7 @@
 #include "kernels/gru.h"
 #include "kernels/instruction_sets.h"
 #include "kernels/lstm.h"
+#include "kernels/softmax.h"
 
 namespace takt::kernels {
 
@@ -139,6 +140,7 @@ struct ConvKernels {
   AttentionKernel attention;
   GruKernel gru;
   LstmKernel lstm;
+  SoftmaxKernel softmax;
 };
 extern const ConvKernels kConvPortable;
 

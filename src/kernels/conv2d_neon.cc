@@ -45,7 +45,8 @@ const ConvKernels kConvNeon = {&Conv2d,
                                &Pool<PoolKind::kMean>,
                                &Attention<false>,
                                &Gru,
-                               &Lstm};
+                               &Lstm,
+                               &Softmax};
 
 }  // namespace takt::kernels
 

@@ -68,7 +68,8 @@ const ConvKernels kConvPortable = {&Conv2d,
                                    &Pool<PoolKind::kMean>,
                                    &Attention<false>,
                                    &Gru,
-                                   &Lstm};
+                                   &Lstm,
+                                   &Softmax};
 
 const ConvBf16Kernels kConvBf16Portable = {&Conv2dBf16, &Attention<true>};
 

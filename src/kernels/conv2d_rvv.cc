@@ -42,7 +42,8 @@ const ConvKernels kConvRvv = {&Conv2d,
                               &Pool<PoolKind::kMean>,
                               &Attention<false>,
                               &Gru,
-                              &Lstm};
+                              &Lstm,
+                              &Softmax};
 
 }  // namespace takt::kernels
 

@@ -165,5 +165,25 @@ TEST_F(RowsImportsTest, FloatsBecomeBytesInStepsOfTheirRange) {
        [](Quantize& p) { p.first_row = -1; }});
 }
 
+struct Softmax {
+  Buffer input, output;
+  int32_t rows, size, part, first_row, row_count;
+};
+
+TEST_F(RowsImportsTest, SoftmaxOfTheTilesRows) {
+  const float input[7] = {99.f, 5.f, 5.f, 7.f, 7.f, 1.f, 2.f};
+  float output[6] = {};
+  const Softmax softmax = {{input, 1, 6}, {output, 0, 6}, 3, 2, 0, 1, 1};
+  ASSERT_EQ(Call("takt_softmax_f32", softmax), 0);
+  EXPECT_EQ(std::vector<float>(output, output + 6),
+            (std::vector<float>{0, 0, .5f, .5f, 0, 0}));
+  ExpectRefused<Softmax>(
+      "takt_softmax_f32", softmax,
+      {[](Softmax& p) { --p.input.size; }, [](Softmax& p) { --p.output.size; },
+       [](Softmax& p) { p.rows = -1; }, [](Softmax& p) { p.size = 0; },
+       [](Softmax& p) { p.rows = p.size = INT32_MAX; },
+       [](Softmax& p) { p.first_row = 4; }});
+}
+
 }  // namespace
 }  // namespace takt::cpu

@@ -1,0 +1,48 @@
+// Softmax of every kernel that runs here against the definition.
+#include "kernels/softmax.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/kernels/test_support.h"
+
+namespace takt::kernels {
+namespace {
+
+TEST(SoftmaxTest, EveryKernelComputesTheDefinition) {
+  TestRandom random(1);
+  for (const int64_t size : {1, 7, 16, 49, 196, 1000}) {
+    constexpr int64_t kRows = 5;
+    std::vector<float> input;
+    for (int64_t i = 0; i < kRows * size; ++i) {
+      input.push_back(static_cast<float>(random.Between(-900, 900)) * .01f);
+    }
+    input[0] = 200.f;    // Beyond the exponent of a float.
+    input[1] = -1000.f;  // Size 1: of the next row.
+    for (const KernelTable& kernels : RunnableKernels()) {
+      std::vector<float> output(input.size());
+      kernels.conv->softmax(input.data(), kRows, size, output.data());
+      for (int64_t row = 0; row < kRows; ++row) {
+        const float* const x = input.data() + row * size;
+        const double most = *std::max_element(x, x + size);
+        double sum = 0;
+        for (int64_t i = 0; i < size; ++i) sum += std::exp(x[i] - most);
+        for (int64_t i = 0; i < size; ++i) {
+          EXPECT_NEAR(output[static_cast<size_t>(row * size + i)],
+                      std::exp(x[i] - most) / sum, 1e-6)
+              << "row " << row << " at " << i;
+        }
+      }
+      // In place.
+      std::vector<float> same = input;
+      kernels.conv->softmax(same.data(), kRows, size, same.data());
+      EXPECT_EQ(same, output);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace takt::kernels
