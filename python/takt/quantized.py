@@ -329,7 +329,7 @@ class QuantizedRewriter:
         self.dynamic.add(name)
 
     def with_floats(self, node: Any) -> Any:
-        """A product that is left to the compiler, of floats that are computed from the
+        """A product that is left to the compiler, of floats that calls compute from the
         bytes. Of a DequantizeLinear the compiler would make one of integers, and of
         the sums that this needs code that takes minutes to compile."""
         names = [name for name in node.input if name in self.quantization.tensors and name in self.dynamic]
@@ -338,11 +338,13 @@ class QuantizedRewriter:
         floats = {}
         for name in names:
             source, scale = self.quantization.tensors[name]
-            shape, element = self.shape(name), self.onnx.TensorProto.FLOAT
-            whole = self.emit("Cast", [self.to_first(source)], self.fresh("floats"), shape, to=element)
-            zero, factor = self.constant(np.float32(scale.zero_point)), self.constant(np.float32(scale.scale))
-            moved = self.emit("Sub", [whole, zero], self.fresh("floats"), shape)
-            floats[name] = self.emit("Mul", [moved, factor], self.fresh("floats"), shape)
+            shape = self.shape(name)
+            if shape is None:
+                return node
+            count = math.prod(shape)
+            call = tiled_calls.TiledCall("takt_dequantize_f32", ("i8", "f32"), (count, scale.zero_point),
+                                         (scale.scale,), 1, count, min(count, _TILE_BYTES), 0)
+            floats[name] = self.kernel(call, [self.to_first(source)], self.fresh("floats"), shape)
         return self.with_inputs(node, [floats.get(name, name) for name in node.input])
 
     def end_in_bytes(self, name: str) -> tuple[Any, Scale] | None:
@@ -388,6 +390,30 @@ class QuantizedRewriter:
         else:
             self.kernel(call, [self.to_first(left), self.to_first(right)], user.output[0], shape,
                         element)
+        return True
+
+    def quantized_max_pool(self, node: Any) -> bool:
+        """Of bytes whose steps stay the same."""
+        found, end = self.quantization.tensors.get(node.input[0]), self.end_in_bytes(node.output[0])
+        in_shape, out_shape = self.shape(node.input[0]), self.shape(node.output[0])
+        attributes = self.attributes(node)
+        kernel = tuple(attributes.get("kernel_shape", ()))
+        if (found is None or end is None or found[1] != end[1] or found[0] not in self.last
+                or len(node.output) > 1 or len(kernel) != 2 or in_shape is None or out_shape is None):
+            return False
+        geometry = self.window(node, kernel, in_shape, out_shape)
+        if geometry is None:
+            return False
+        n, c, h, w = in_shape
+        oh, ow = out_shape[2:]
+        call = tiled_calls.TiledCall(
+            "takt_max_pool2d_i8", ("i8", "i8"), (n, h, w, c, oh, ow, c, *geometry, c), (), 1, n * oh * ow,
+            max(1, min(n * oh * ow, 4 * _TILE_BYTES // c)), 0)
+        user = end[0]
+        self.done.add(id(user))
+        twin = self.kernel(call, [self.last[found[0]]], self.fresh("pool"), (n, oh, ow, c),
+                           self.onnx.TensorProto.INT8)
+        self.set_last(user.output[0], twin)
         return True
 
     def on_layernormalization(self, node: Any) -> bool:

@@ -617,7 +617,8 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
     # Pools.
 
     def on_maxpool(self, node: Any) -> bool:
-        return len(node.output) == 1 and self.pool(node, "takt_max_pool2d_f32", False)
+        return self.quantized_max_pool(node) or (
+            len(node.output) == 1 and self.pool(node, "takt_max_pool2d_f32", False))
 
     def on_averagepool(self, node: Any) -> bool:
         counts = bool(self.attributes(node).get("count_include_pad", 0))

@@ -272,7 +272,7 @@ def test_quantized_networks_agree(needs_compiler, tmp_path, device, is_unsigned)
     assert artifact.recipe.name == "native", artifact.report
     module = artifact.path.read_bytes()
     assert b"takt_conv2d_i8" in module and b"takt_depthwise2d_i8" in module
-    assert b"takt_add_i8" in module
+    assert b"takt_add_i8" in module and b"takt_max_pool2d_i8" in module
     x = np.random.default_rng(4).standard_normal((1, 3, 32, 28)).astype(np.float32)
     want = expected(path, x)
     got = np.asarray(artifact.load(device=device).function()(x))
@@ -319,10 +319,11 @@ def test_products_of_two_tensors_of_bytes_are_left_as_floats(needs_compiler, tmp
     net.save(path, [1, 3, 32, 28], net.quantize(net.node("MatMul", left, right), 5.0, -100))
     import onnx
 
-    network, _ = rewriting.rewrite(onnx.load(path))
-    makers = {node.output[0]: node.op_type for node in network.graph.node}
-    products = [node for node in network.graph.node if node.op_type == "MatMul"]
-    assert [makers[name] for name in products[0].input] == ["Mul", "Mul"]
+    network, kernels = rewriting.rewrite(onnx.load(path))
+    makers = {node.output[0]: node for node in network.graph.node}
+    product = next(node for node in network.graph.node if node.op_type == "MatMul")
+    functions = [kernels[makers[name].attribute[0].i].function for name in product.input]
+    assert functions == ["takt_dequantize_f32"] * 2
     artifact = takt.compile(path, cache=tmp_path, recipe="native")
     x = np.random.default_rng(4).standard_normal((1, 3, 32, 28)).astype(np.float32)
     want = expected(path, x)

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "kernels/conv2d.h"
+
 namespace takt::cpu {
 
 // A buffer: `size` elements from base + offset on.
@@ -30,6 +32,12 @@ inline bool FindRange(int64_t begin, int64_t count, int64_t all,
   *out_begin = begin;
   *out_end = begin + count < all ? begin + count : all;
   return true;
+}
+
+// The shape whose members these are, one after the other.
+inline kernels::ConvShape ShapeOf(const int32_t (&n)[16]) {
+  return {n[0], n[1], n[2],  n[3],  n[4],  n[5],  n[6],  n[7],
+          n[8], n[9], n[10], n[11], n[12], n[13], n[14], n[15]};
 }
 
 inline bool IsByte(int32_t value) { return value >= -128 && value <= 127; }

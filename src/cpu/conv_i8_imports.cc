@@ -53,11 +53,6 @@ struct ConvI8F32Parameters {
 static_assert(offsetof(ConvI8F32Parameters, shape) == 168);
 static_assert(offsetof(ConvI8F32Parameters, high) == 260);
 
-ConvShape ShapeOf(const int32_t (&n)[16]) {
-  return {n[0], n[1], n[2],  n[3],  n[4],  n[5],  n[6],  n[7],
-          n[8], n[9], n[10], n[11], n[12], n[13], n[14], n[15]};
-}
-
 bool IsConvI8(const ConvShape& s) {
   return kernels::CheckConvShape(s) == nullptr &&
          s.kernel_h * s.kernel_w <= kernels::kConvTapsMax &&

@@ -212,6 +212,8 @@ constexpr Entry kI8Entries[] = {
     {"takt_layer_norm_i8", &LayerNormI8Import},
     {"takt_range_f32", &RangeF32Import},
     {"takt_quantize_i8", &QuantizeI8Import},
+    {"takt_dequantize_f32", &DequantizeF32Import},
+    {"takt_max_pool2d_i8", &MaxPoolI8Import},
 };
 constexpr Entry kBf16Entries[] = {
     {"takt_conv2d_bf16", &Conv2dBf16},

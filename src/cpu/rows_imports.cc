@@ -50,6 +50,23 @@ struct QuantizeParameters {
 };
 static_assert(sizeof(QuantizeParameters) == 88);
 
+struct DequantizeParameters {
+  BufferParameter<const int8_t> input;
+  BufferParameter<float> output;
+  int32_t count, zero;
+  TileParameters tile;  // Its rows are elements.
+  float scale;
+};
+static_assert(offsetof(DequantizeParameters, scale) == 68);
+
+struct MaxPoolParameters {
+  BufferParameter<const int8_t> input;
+  BufferParameter<int8_t> output;
+  int32_t shape[16];    // ConvShape, member by member.
+  TileParameters tile;  // Its rows are pixels.
+};
+static_assert(offsetof(MaxPoolParameters, tile) == 112);
+
 struct SoftmaxParameters {
   BufferParameter<const float> input;
   BufferParameter<float> output;
@@ -132,6 +149,36 @@ int LayerNormI8Import(void* parameters, void* context, void*) {
       {p.input.data(), p.gamma.data(), p.beta.data(), p.output.data(), p.size,
        p.output_zero, p.input_scale, p.epsilon, p.output_scale},
       begin, end);
+  return 0;
+}
+
+int DequantizeF32Import(void* parameters, void* context, void*) {
+  const auto& p = *static_cast<const DequantizeParameters*>(parameters);
+  int64_t begin = 0, end = 0;
+  if (p.count < 0 || p.input.size < p.count || p.output.size < p.count ||
+      !IsByte(p.zero) ||
+      !FindRange(p.tile.first_row, p.tile.row_count, p.count, &begin, &end)) {
+    return kInvalid;
+  }
+  static_cast<const kernels::ConvI8Kernels*>(context)->dequantize(
+      p.input.data() + begin, end - begin, {p.scale, p.zero},
+      p.output.data() + begin);
+  return 0;
+}
+
+int MaxPoolI8Import(void* parameters, void* context, void*) {
+  const auto& p = *static_cast<const MaxPoolParameters*>(parameters);
+  const kernels::ConvShape s = ShapeOf(p.shape);
+  int64_t begin = 0, end = 0;
+  if (kernels::CheckConvShape(s) != nullptr || s.in_c != s.out_c ||
+      p.input.size < s.batch * s.in_h * s.in_w * s.in_c ||
+      p.output.size < s.pixel_count() * s.out_c ||
+      !FindRange(p.tile.first_row, p.tile.row_count, s.pixel_count(), &begin,
+                 &end)) {
+    return kInvalid;
+  }
+  static_cast<const kernels::ConvI8Kernels*>(context)->max_pool(
+      s, p.input.data(), begin, end, p.output.data());
   return 0;
 }
 

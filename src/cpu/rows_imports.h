@@ -1,5 +1,5 @@
-// Sums and layer norms of bytes, bytes of floats, and softmax, as compiled
-// kernels import them; see kernel_imports.h. The context is a
+// Sums, layer norms and pools of bytes, floats from and to bytes, and softmax,
+// as compiled kernels import them; see kernel_imports.h. The context is a
 // kernels::ConvI8Kernels, and of softmax a kernels::ConvKernels. A result other
 // than 0 says that the parameters are invalid.
 #ifndef TAKT_CPU_ROWS_IMPORTS_H_
@@ -18,6 +18,8 @@ int AddI8Import(void* parameters, void* context, void* reserved);
 int LayerNormI8Import(void* parameters, void* context, void* reserved);
 int RangeF32Import(void* parameters, void* context, void* reserved);
 int QuantizeI8Import(void* parameters, void* context, void* reserved);
+int DequantizeF32Import(void* parameters, void* context, void* reserved);
+int MaxPoolI8Import(void* parameters, void* context, void* reserved);
 int SoftmaxF32Import(void* parameters, void* context, void* reserved);
 
 }  // namespace takt::cpu

@@ -63,6 +63,8 @@ struct ConvI8Kernels {
   LayerNormI8Kernel layer_norm;
   RangeKernel range;
   QuantizeKernel quantize;
+  DequantizeKernel dequantize;
+  MaxPoolI8Kernel max_pool;
 };
 extern const ConvI8Kernels kConvI8Portable;
 #if defined(__x86_64__)

@@ -54,7 +54,7 @@ inline void ToWords(const Sums& sums, Words* words) {
 
 const ConvI8Kernels kConvI8Avx2 = {&Conv2dI8, &DepthwiseI8, &AttentionI8,
                                    &AddI8,    &LayerNormI8, &Range,
-                                   &Quantize};
+                                   &Quantize, &Dequantize,  &MaxPoolI8};
 
 }  // namespace takt::kernels
 

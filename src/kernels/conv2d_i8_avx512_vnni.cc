@@ -182,8 +182,8 @@ struct WideLanes {
 }  // namespace
 
 const ConvI8Kernels kConvI8Avx512Vnni = {
-    &Conv2dI8, &DepthwiseI8Fours, &AttentionI8, &AddI8, &LayerNormI8,
-    &Range,    &Quantize};
+    &Conv2dI8, &DepthwiseI8Fours, &AttentionI8, &AddI8,    &LayerNormI8,
+    &Range,    &Quantize,         &Dequantize,  &MaxPoolI8};
 
 }  // namespace takt::kernels
 

@@ -21,8 +21,8 @@ namespace {
 }  // namespace
 
 const ConvI8Kernels kConvI8AvxVnni = {
-    &Conv2dI8, &DepthwiseI8Fours, &AttentionI8, &AddI8, &LayerNormI8,
-    &Range,    &Quantize};
+    &Conv2dI8, &DepthwiseI8Fours, &AttentionI8, &AddI8,    &LayerNormI8,
+    &Range,    &Quantize,         &Dequantize,  &MaxPoolI8};
 
 }  // namespace takt::kernels
 

@@ -47,7 +47,7 @@ inline void ToWords(const Sums& sums, Words* words) {
 
 const ConvI8Kernels kConvI8Neon = {&Conv2dI8, &DepthwiseI8, &AttentionI8,
                                    &AddI8,    &LayerNormI8, &Range,
-                                   &Quantize};
+                                   &Quantize, &Dequantize,  &MaxPoolI8};
 
 }  // namespace takt::kernels
 

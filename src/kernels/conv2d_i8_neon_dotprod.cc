@@ -38,7 +38,7 @@ inline void ToWords(const Sums& sums, Words* words) { *words = sums; }
 
 const ConvI8Kernels kConvI8NeonDotProd = {&Conv2dI8, &DepthwiseI8, &AttentionI8,
                                           &AddI8,    &LayerNormI8, &Range,
-                                          &Quantize};
+                                          &Quantize, &Dequantize,  &MaxPoolI8};
 
 }  // namespace takt::kernels
 

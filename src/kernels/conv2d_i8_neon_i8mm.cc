@@ -118,7 +118,7 @@ inline void Products(const Tile& t, Words (*words)[kWide]) {
 
 const ConvI8Kernels kConvI8NeonI8mm = {&Conv2dI8, &DepthwiseI8, &AttentionI8,
                                        &AddI8,    &LayerNormI8, &Range,
-                                       &Quantize};
+                                       &Quantize, &Dequantize,  &MaxPoolI8};
 
 }  // namespace takt::kernels
 

@@ -69,6 +69,6 @@ inline void Finish(const Words& sum, const ConvI8Operands& o, int64_t at,
 
 const ConvI8Kernels kConvI8Portable = {&Conv2dI8, &DepthwiseI8, &AttentionI8,
                                        &AddI8,    &LayerNormI8, &Range,
-                                       &Quantize};
+                                       &Quantize, &Dequantize,  &MaxPoolI8};
 
 }  // namespace takt::kernels

@@ -71,6 +71,18 @@ inline ByteSteps StepsOf(const FloatRange& range) {
 using QuantizeKernel = void (*)(const float* input, int64_t count,
                                 const ByteSteps& steps, int8_t* output);
 
+// output[i] = (input[i] - steps.zero) * steps.scale
+using DequantizeKernel = void (*)(const int8_t* input, int64_t count,
+                                  const ByteSteps& steps, float* output);
+
+// Pixels from `begin` to `end` of a max pool whose input and output have the
+// same steps. Channels are innermost, and out_c equals in_c. What lies outside
+// of the image does not count; without anything else the result is -128. The
+// shape has passed CheckConvShape().
+struct ConvShape;
+using MaxPoolI8Kernel = void (*)(const ConvShape& shape, const int8_t* input,
+                                 int64_t begin, int64_t end, int8_t* output);
+
 }  // namespace takt::kernels
 
 #endif  // TAKT_KERNELS_ROWS_I8_H_

@@ -165,6 +165,52 @@ TEST_F(RowsImportsTest, FloatsBecomeBytesInStepsOfTheirRange) {
        [](Quantize& p) { p.first_row = -1; }});
 }
 
+struct Dequantize {
+  Buffer input, output;
+  int32_t count, zero, part, first_row, row_count;
+  float scale;
+};
+
+TEST_F(RowsImportsTest, BytesBecomeFloats) {
+  float output[4] = {};
+  const Dequantize dequantize = {
+      {input_, 1, 4}, {output, 0, 4}, 4, 1, 0, 2, 2, .5f};
+  ASSERT_EQ(Call("takt_dequantize_f32", dequantize), 0);
+  EXPECT_EQ(std::vector<float>(output, output + 4),
+            (std::vector<float>{0, 0, 1, 1.5f}));
+  ExpectRefused<Dequantize>(
+      "takt_dequantize_f32", dequantize,
+      {[](Dequantize& p) { --p.input.size; },
+       [](Dequantize& p) { --p.output.size; },
+       [](Dequantize& p) { p.zero = 128; }, [](Dequantize& p) { p.count = -1; },
+       [](Dequantize& p) { p.first_row = 5; }});
+}
+
+struct MaxPool {
+  Buffer input, output;
+  int32_t shape[16];
+  int32_t part, first_row, row_count;
+};
+
+TEST_F(RowsImportsTest, PoolsOfBytes) {
+  // Two of four pixels in a row, of two channels.
+  const MaxPool pool = {{input_, 1, 8},
+                        {output_, 0, 4},
+                        {1, 1, 4, 2, 1, 2, 2, 1, 2, 1, 2, 1, 1, 0, 0, 2},
+                        0,
+                        1,
+                        9};
+  ASSERT_EQ(Call("takt_max_pool2d_i8", pool), 0);
+  EXPECT_EQ(std::vector<int>(output_, output_ + 4),
+            (std::vector<int>{0, 0, 7, 8}));
+  ExpectRefused<MaxPool>(
+      "takt_max_pool2d_i8", pool,
+      {[](MaxPool& p) { --p.input.size; }, [](MaxPool& p) { --p.output.size; },
+       [](MaxPool& p) { p.shape[7] = 0; }, [](MaxPool& p) { p.shape[6] = 1; },
+       [](MaxPool& p) { p.shape[1] = INT32_MAX; },
+       [](MaxPool& p) { p.first_row = 3; }});
+}
+
 struct Softmax {
   Buffer input, output;
   int32_t rows, size, part, first_row, row_count;

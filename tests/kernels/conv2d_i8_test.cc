@@ -226,7 +226,8 @@ std::vector<ConvI8Kernels> Kernels() {
   if (__builtin_cpu_supports("avx512vnni") &&
       __builtin_cpu_supports("avx512vl")) {
     kernels.push_back({&Conv2dI8, &DepthwiseI8Fours, &AttentionI8, &AddI8,
-                       &LayerNormI8, &Range, &Quantize});
+                       &LayerNormI8, &Range, &Quantize, &Dequantize,
+                       &MaxPoolI8});
   }
 #endif
   return kernels;

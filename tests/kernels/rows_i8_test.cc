@@ -163,5 +163,67 @@ TEST(QuantizeTest, StepsAreThoseOfDynamicQuantizeLinear) {
   EXPECT_EQ(StepsOf({-INFINITY, INFINITY}).zero, -128);
 }
 
+TEST(DequantizeTest, EveryKernelComputesTheDefinition) {
+  TestRandom random(5);
+  const std::vector<int8_t> input = random.Elements<int8_t>(100);
+  for (const KernelTable& kernels : RunnableKernels()) {
+    std::vector<float> out(101, 7.f);
+    kernels.conv_i8->dequantize(input.data(), 100, {.3f, -9}, out.data());
+    for (size_t i = 0; i < 100; ++i) {
+      ASSERT_EQ(out[i], static_cast<float>(input[i] + 9) * .3f) << i;
+    }
+    EXPECT_EQ(out[100], 7.f);
+  }
+}
+
+TEST(MaxPoolI8Test, EveryKernelComputesTheDefinition) {
+  TestRandom random(6);
+  for (int round = 0; round < 60; ++round) {
+    ConvShape s{};
+    s.batch = random.Between(1, 2);
+    s.in_h = random.Between(1, 9);
+    s.in_w = random.Between(1, 9);
+    s.kernel_h = random.Between(1, 4);
+    s.kernel_w = random.Between(1, 4);
+    s.stride_h = random.Between(1, 3);
+    s.stride_w = random.Between(1, 3);
+    s.dilation_h = random.Between(1, 2);
+    s.dilation_w = random.Between(1, 2);
+    s.pad_top = random.Between(0, 5);
+    s.pad_left = random.Between(0, 5);
+    s.out_h = random.Between(1, 7);
+    s.out_w = random.Between(1, 7);
+    s.in_c = s.out_c = s.groups = random.Between(1, 150);
+    const std::vector<int8_t> input =
+        random.Elements<int8_t>(s.batch * s.in_h * s.in_w * s.in_c);
+    const int64_t pixels = s.pixel_count();
+    const int64_t begin = random.Between(0, pixels - 1);
+    const int64_t end = random.Between(begin, pixels);
+    for (const KernelTable& kernels : RunnableKernels()) {
+      std::vector<int8_t> out(static_cast<size_t>(pixels * s.out_c),
+                              kUntouched);
+      kernels.conv_i8->max_pool(s, input.data(), begin, end, out.data());
+      for (int64_t pixel = 0; pixel < pixels; ++pixel) {
+        for (int64_t c = 0; c < s.in_c; ++c) {
+          int8_t most = -128;
+          for (int64_t tap = 0; tap < s.kernel_h * s.kernel_w; ++tap) {
+            const int64_t y = pixel / s.out_w % s.out_h * s.stride_h -
+                              s.pad_top + tap / s.kernel_w * s.dilation_h;
+            const int64_t x = pixel % s.out_w * s.stride_w - s.pad_left +
+                              tap % s.kernel_w * s.dilation_w;
+            if (y < 0 || y >= s.in_h || x < 0 || x >= s.in_w) continue;
+            const int64_t image = pixel / s.out_w / s.out_h;
+            const int64_t at = ((image * s.in_h + y) * s.in_w + x) * s.in_c + c;
+            most = std::max(most, input[static_cast<size_t>(at)]);
+          }
+          ASSERT_EQ(out[static_cast<size_t>(pixel * s.out_c + c)],
+                    pixel >= begin && pixel < end ? most : kUntouched)
+              << "round " << round << " pixel " << pixel << " channel " << c;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace takt::kernels
