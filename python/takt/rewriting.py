@@ -18,7 +18,7 @@ from typing import Any, Iterator, Union
 
 import numpy as np
 
-from . import attention, branches, canonical, folding, quantized, recurrent, signed, slicing, tiled_calls
+from . import attention, batches, branches, canonical, folding, quantized, recurrent, signed, slicing, tiled_calls
 
 BLOCK = 16  # Output channels of a block of packed weights.
 DOMAIN = "takt"
@@ -79,7 +79,7 @@ def rewrite(model: Any, precision: str = "") -> tuple[Any, list[AnyKernel]]:
              `kernel`, an index of the list. The list is empty if there is
              nothing that a kernel could do; then the model is the old one.
     """
-    rewriter = _Rewriter(canonical.reduce(branches.merge(signed.shift(folding.fold(model)))), precision)
+    rewriter = _Rewriter(canonical.reduce(branches.merge(batches.split(signed.shift(folding.fold(model))))), precision)
     if not rewriter.run():
         return model, []
     return rewriter.result(), rewriter.kernels
