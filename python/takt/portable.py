@@ -148,6 +148,7 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter, scales.ScalePorter
             ("", "LSTM"): self.on_recurrent,
             ("", "RNN"): self.on_recurrent,
             ("", "Pad"): self.on_pad,
+            ("", "ScatterND"): self.on_scatter,
             ("", "GlobalAveragePool"): self.on_mean,
             ("", "ReduceMean"): self.on_mean,
             (_HIDDEN_DOMAIN, "STFT"): self.on_stft,
@@ -396,6 +397,43 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter, scales.ScalePorter
         """The steps in the other order."""
         bounds = ([-1], [np.iinfo(np.int64).min + 1], [0], [-1])
         return self.emit("Slice", [name, *map(self.constant, bounds)])
+
+    # A part of a tensor that is set.
+
+    def on_scatter(self, node: Any) -> bool:
+        """One that sets a block of a tensor, as x[:, 1:] = y is exported: what lies
+        around the block, and the block, one after the other."""
+        data, indices, updates = node.input
+        shape, places = self.shapes.get(data), self.constants.get(indices)
+        if (shape is None or None in shape or places is None or places.size == 0
+                or self.attributes(node).get("reduction", b"none") != b"none"):
+            return False
+        sizes, depth = places.shape[:-1], places.shape[-1]
+        if len(sizes) != depth:
+            return False
+        first = places.reshape(-1, depth)[0]
+        if not (places - first == np.moveaxis(np.indices(sizes), 0, -1)).all():
+            return False
+        begins = [int(begin) + (size if begin < 0 else 0) for begin, size in zip(first, shape)]
+        if any(begin < 0 or begin + count > size for begin, count, size in zip(begins, sizes, shape)):
+            return False
+        found = self.around(data, [(begin, begin + count) for begin, count in zip(begins, sizes)], shape, updates)
+        self.emit("Identity", [found], node.output[0])
+        return True
+
+    def around(self, data: str, block: list[tuple[int, int]], shape: list[int], updates: str, axis: int = 0) -> str:
+        """`data` with `updates` in the block, which is whole in the dimensions before `axis`."""
+        if axis == len(block):
+            return updates
+        begin, end = block[axis]
+        if (begin, end) == (0, shape[axis]):
+            return self.around(data, block, shape, updates, axis + 1)
+        middle = self.around(self.slice(data, axis, begin, end), block, shape, updates, axis + 1)
+        parts = [self.slice(data, axis, 0, begin)] if begin > 0 else []
+        parts.append(middle)
+        if end < shape[axis]:
+            parts.append(self.slice(data, axis, end, shape[axis]))
+        return self.emit("Concat", parts, axis=axis)
 
     def only_consumer(self, name: str) -> Any | None:
         users = self.consumers.get(name, [])

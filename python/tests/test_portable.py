@@ -201,6 +201,28 @@ def test_the_mean_of_a_large_image_is_a_call(needs_compiler, tmp_path):
         np.testing.assert_allclose(found, wanted, atol=1e-5)
 
 
+def indices_of(*ranges):
+    return np.stack(np.meshgrid(*[np.arange(*each) for each in ranges], indexing="ij"), -1)
+
+
+@pytest.mark.parametrize("block", [[(0, 2), (1, 4)], [(1, 2)], [(0, 2), (0, 5), (2, 3)], [(0, 2), (0, 5), (0, 4)],
+                                   [(-1, 0), (2, 5)]])
+def test_blocks_that_are_set_are_put_in_between(block):
+    indices = indices_of(*block)
+    rest = [2, 5, 4][len(block):]
+    model = model_of([helper.make_node("ScatterND", ["x", "i", "u"], ["y"])],
+                     {"x": [2, 5, 4], "u": [*indices.shape[:-1], *rest]}, {"y": None}, i=indices)
+    check(model, {"x": floats(2, 5, 4), "u": floats(*indices.shape[:-1], *rest)}, "ScatterND")
+
+
+@pytest.mark.parametrize("indices", [indices_of((0, 4, 2)), indices_of((0, 2), (3, 1, -1)), np.array([[0], [2]])])
+def test_other_places_are_scattered(indices):
+    rest = [5, 4, 3][indices.shape[-1]:]
+    model = model_of([helper.make_node("ScatterND", ["x", "i", "u"], ["y"])],
+                     {"x": [5, 4, 3], "u": [*indices.shape[:-1], *rest]}, {"y": None}, i=indices)
+    assert kinds(portable.port(model)) == ["ScatterND"]
+
+
 def test_a_convolution_with_one_result_has_no_pixels_behind():
     model = model_of([helper.make_node("Conv", ["x", "w"], ["y"], strides=[2], pads=[1, 1])],
                      {"x": [1, 4, 2]}, {"y": None}, w=floats(3, 4, 3))
