@@ -198,11 +198,12 @@ class AttentionRewriter:
         name, output = node.input[0], node.output[0]
         shape, axis = self.shape(name), self.attributes(node).get("axis", -1)
         if (shape is None or name not in self.dynamic or not self.is_float(name)
-                or not _SOFTMAX_MIN <= math.prod(shape) < 2**31):
+                or math.prod(shape) >= 2**31):
             return False
         axis %= len(shape)
-        is_last = name in self.last and axis == 1
-        if not is_last and axis != len(shape) - 1:
+        # One channel lies alike with the channels first and last.
+        is_last = name in self.last and (axis == 1 or axis == 3 and shape[1] == 1)
+        if not is_last and (axis != len(shape) - 1 or math.prod(shape) < _SOFTMAX_MIN):
             return False
         size = shape[axis]
         rows = math.prod(shape) // size

@@ -163,7 +163,7 @@ def compile(
     if host is not None:
         raise ValueError("host: it is for tuning only")
     if npu is None:
-        chosen = recipes.find(source.recipe if recipe is None else recipe, source.is_quantized)
+        chosen = [recipes.find(source.recipe if recipe is None else recipe, source.is_quantized)]
         if recipe is None:
             try:
                 found = read_rewritten("")
@@ -171,8 +171,8 @@ def compile(
             except CompileError:
                 is_native = True  # It fails again, and the report has the reason.
             if is_native:
-                chosen = dataclasses.replace(recipes.RECIPES["native"], fallback=chosen.name)
-        artifact = job.compile_or_fall_back(chosen)
+                chosen = [recipes.RECIPES["native"], recipes.RECIPES["native_plain"], *chosen]
+        artifact = job.compile_or_fall_back(*chosen)
         if request is not None:
             request.keep({"module": artifact.path.name, "recipe": artifact.recipe.to_json(),
                           "report": artifact.report, "open_inputs": source.open_inputs})
@@ -315,16 +315,19 @@ class Job:
             source.write_bytes(self._program(recipe))
             return dispatches.tiles_of(self._configure(source, self._flags(recipe), recipe))
 
-    def compile_or_fall_back(self, recipe: recipes.Recipe) -> Artifact:
-        failed = dict(self.failed)
+    def compile_or_fall_back(self, *chosen: recipes.Recipe) -> Artifact:
+        """By the first recipe that compiles; behind the last come its fallbacks."""
+        failed, left = dict(self.failed), list(chosen)
         while True:
+            recipe = left.pop(0)
             try:
                 artifact = self.compile(recipe)
             except CompileError as error:
                 failed[recipe.name] = str(error)
-                if recipe.fallback is None:
+                if not left and recipe.fallback is not None:
+                    left.append(recipes.RECIPES[recipe.fallback])
+                if not left:
                     raise CompileError("\n".join(self._reasons(failed))) from error
-                recipe = recipes.RECIPES[recipe.fallback]
                 continue
             if failed:
                 artifact.report["failed"] = failed

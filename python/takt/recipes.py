@@ -72,7 +72,7 @@ RECIPES: dict[str, Recipe] = {
     for recipe in (
         Recipe(
             "plain",
-            ("--iree-llvmcpu-stack-allocation-limit=1048576",),
+            (_STACK,),
             "the compiler's own choices, with a larger limit of stack",
             fallback=None,
         ),
@@ -80,6 +80,13 @@ RECIPES: dict[str, Recipe] = {
             "native",
             _REWRITTEN,
             "convolutions, products and pools by Takt's own kernels",
+            fallback="native_plain",
+            is_rewritten=True,
+        ),
+        Recipe(
+            "native_plain",
+            (_STACK,),
+            "as native, the rest by the compiler's own choices",
             fallback="channels_last",
             is_rewritten=True,
         ),

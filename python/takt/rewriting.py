@@ -625,14 +625,15 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
         return self.pool(node, "takt_mean_pool2d_f32", counts)
 
     def on_globalaveragepool(self, node: Any) -> bool:
-        twin = self.mean_of_pixels(node.input[0], False)
+        twin = self.mean_of_pixels(node.input[0], False, [2, 3])
         if twin is not None:
             self.set_last(node.output[0], twin)
         return twin is not None
 
-    def mean_of_pixels(self, name: str, is_in_two: bool) -> str | None:
-        """The twin (n, 1, 1, c); None if there are no pixels with the channels last.
-        In two steps it is the mean of rows' means."""
+    def mean_of_pixels(self, name: str, is_in_two: bool, axes: list[int]) -> str | None:
+        """The twin without the dimensions `axes` (2 and 3, or one of them); None if
+        there are no pixels with the channels last. In two steps it is the mean of rows'
+        means."""
         in_shape = self.shape(name)
         if in_shape is None or len(in_shape) != 4 or name not in self.last or not self.is_float(name):
             return None
@@ -641,8 +642,10 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
         if is_in_two:
             shape = (n, h, w, c, h, 1, c, 1, w, 1, 1, 1, 1, 0, 0, c)
             pixels, w = self.kernel_of("takt_mean_pool2d_f32", shape, [pixels], (n, h, 1, c)), 1
-        shape = (n, h, w, c, 1, 1, c, h, w, 1, 1, 1, 1, 0, 0, c)
-        return self.kernel_of("takt_mean_pool2d_f32", shape, [pixels], (n, 1, 1, c))
+        kernel = (h if 2 in axes else 1, w if 3 in axes else 1)
+        out = (h // kernel[0], w // kernel[1])
+        shape = (n, h, w, c, *out, c, *kernel, 1, 1, 1, 1, 0, 0, c)
+        return self.kernel_of("takt_mean_pool2d_f32", shape, [pixels], (n, *out, c))
 
     def kernel_of(self, function: str, shape: tuple[int, ...], inputs: list[str],
                   out_shape: tuple[int, ...]) -> str:

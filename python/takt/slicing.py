@@ -31,6 +31,13 @@ class SlicingRewriter:
         inputs = [self.constant(array) for array in (numbers[0], numbers[1], turned, steps)]
         return self.copy_last(node, [self.last[source], *inputs])
 
+    def on_expand(self, node: Any) -> bool:
+        source, shape = node.input[0], self.shape(node.output[0])
+        if source not in self.last or shape is None or len(shape) != 4:
+            return False
+        n, c, h, w = shape
+        return self.copy_last(node, [self.last[source], self.constant(np.array([n, h, w, c], np.int64))])
+
     def on_split(self, node: Any) -> bool:
         source, attributes = node.input[0], self.attributes(node)
         shapes = [self.shape(name) for name in node.output]
@@ -50,25 +57,38 @@ class SlicingRewriter:
 
     def on_reducemean(self, node: Any) -> bool:
         """The mean of all pixels, with or without their dimensions, in one step or as
-        `portable` writes it in two, columns first."""
+        `portable` writes it in two, columns first; or of rows or columns."""
         shape, keeps = self.shape(node.input[0]), self.attributes(node).get("keepdims", 1)
         axes, output, is_in_two = self.axes(node), node.output[0], False
         user = self.only_consumer(output)
         if axes == [2] and keeps and user is not None and user.op_type == "ReduceMean" and self.axes(user) == [3]:
             axes, is_in_two, keeps = [2, 3], True, self.attributes(user).get("keepdims", 1)
-        if axes != [2, 3] or shape is None or (is_in_two and not keeps):
+            output = user.output[0]
+        if axes not in ([2, 3], [2], [3]) or (axes != [2, 3] and not keeps):
             return False
-        twin = self.mean_of_pixels(node.input[0], is_in_two)
+        twin = self.mean_of_pixels(node.input[0], is_in_two, axes)
         if twin is None:
             return False
         if is_in_two:
             self.done.add(id(user))
-            output = user.output[0]
         if keeps:
             self.set_last(output, twin)
         else:
             sizes = self.constant(np.array(shape[:2], np.int64))
             self.emit("Reshape", [twin, sizes], output, shape[:2])
+        return True
+
+    def on_reducesum(self, node: Any) -> bool:
+        """Of pixels: their mean, times how many they are."""
+        shape, axes = self.shape(node.input[0]), self.axes(node)
+        if axes not in ([2, 3], [2], [3]) or not self.attributes(node).get("keepdims", 1):
+            return False
+        twin = self.mean_of_pixels(node.input[0], False, axes)
+        if twin is None:
+            return False
+        count = self.constant(np.float32(np.prod([shape[axis] for axis in axes])))
+        n, c, h, w = (1 if axis in axes else size for axis, size in enumerate(shape))
+        self.set_last(node.output[0], self.emit("Mul", [twin, count], self.fresh("sum"), (n, h, w, c)))
         return True
 
     def axes(self, node: Any) -> list[int] | None:

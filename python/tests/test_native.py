@@ -518,6 +518,20 @@ def test_a_network_that_cannot_be_rewritten_is_compiled_as_before(
     assert "TypeError: no such thing" in artifact.report["failed"]["native"]
 
 
+def test_the_rest_may_be_compiled_otherwise(needs_compiler, tmp_path):
+    """If the compiler fails with the flags of `native`, the calls stay."""
+    pytest.importorskip("onnx")
+    import dataclasses
+
+    net = Net()
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 3, 16, 16], net.conv("x", 3, 16))
+    wrong = dataclasses.replace(recipes.RECIPES["native"], flags=("--no-such-flag",))
+    artifact = takt.compile(path, cache=tmp_path, recipe=wrong)
+    assert artifact.recipe.name == "native_plain" and list(artifact.report["failed"]) == ["native"]
+    assert b"takt_conv2d_f32" in artifact.path.read_bytes()
+
+
 def test_programs_that_are_no_networks_are_not_rewritten(needs_compiler, tmp_path):
     mlir = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
       %0 = arith.addf %x, %x : tensor<4xf32>

@@ -49,6 +49,24 @@ def test_parts_of_a_split(needs_compiler, tmp_path):
     assert "Split" not in kinds
 
 
+@pytest.mark.parametrize("axis", [2, 3])
+@pytest.mark.parametrize("kind", ["ReduceMean", "ReduceSum"])
+def test_means_and_sums_of_rows(needs_compiler, tmp_path, kind, axis):
+    """As separable attention has them: weights for each pixel, a sum, and the sum for
+    each pixel again."""
+    net = Net()
+    x = net.conv("x", 3, 25)
+    parts = ["score", "rest"]
+    net.nodes.append(helper.make_node("Split", [x, net.constant(np.array([1, 24]))], parts, axis=1))
+    weighted = net.node("Mul", "rest", net.node("Softmax", "score", axis=3))
+    axes = {"axes": [axis]} if kind == "ReduceMean" else {}
+    inputs = [weighted] if kind == "ReduceMean" else [weighted, net.constant(np.array([axis]))]
+    total = net.node(kind, *inputs, keepdims=1, **axes)
+    spread = net.node("Expand", total, net.constant(np.array([1, 24, 12, 10])))
+    kinds = check_without_transposes(tmp_path, net, [1, 3, 12, 10], net.conv(net.node("Mul", "rest", spread), 24, 18))
+    assert not {"Softmax", kind} & set(kinds)
+
+
 @pytest.mark.parametrize("keepdims", [0, 1])
 def test_the_mean_of_all_pixels(needs_compiler, tmp_path, keepdims):
     net = Net()
