@@ -31,6 +31,7 @@ _MACS_MIN = 1e4
 ACTIVATIONS = ("none", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "tanh", "gelu")
 _TAPS_MAX = 128
 _BYTES_PER_CYCLE = 8  # Of weights, from a cache that cores share.
+_CACHE_BYTES = 16 << 20
 # With fewer input channels, half of the pairs would be empty.
 _BF16_CHANNELS_MIN = 8
 _BF16_PAIRS_MAX = 1 << 14
@@ -1017,9 +1018,15 @@ def prefers_winograd(shape: tuple[int, ...], products: int) -> bool:
     if tuple(geometry[:6]) != (3, 3, 1, 1, 1, 1) or groups != 1 or not 16 <= c <= 512 or oc < 9:
         return False
     blocks, squares = -(-oc // BLOCK), squares_of(shape)
-    reading = c * blocks * BLOCK * 4 / _BYTES_PER_CYCLE
-    direct = 9 * (n * oh * ow * c * blocks / products + reading)
-    return 36 * (squares * c * blocks + reading) + squares * (14 * c + 192 * blocks) < 0.8 * direct
+    weights = c * blocks * BLOCK * 4  # Bytes of each product.
+    direct = 9 * n * oh * ow * c * blocks / products + reading_of(9 * weights)
+    quick = 36 * squares * c * blocks + reading_of(36 * weights) + squares * (14 * c + 192 * blocks)
+    return quick < 0.8 * direct
+
+
+def reading_of(weights: int) -> float:
+    """Cycles to read so many bytes of weights. More than a cache holds come from memory."""
+    return weights / (_BYTES_PER_CYCLE if weights <= _CACHE_BYTES else _BYTES_PER_CYCLE / 3)
 
 
 def pack_winograd(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -194,6 +194,7 @@ def test_winograd_is_taken_where_it_is_quicker():
     assert prefers_winograd(shape(56, 64, 64), 1) and prefers_winograd(shape(56, 64, 64), 2)
     assert prefers_winograd(shape(128, 16, 16), 1) and not prefers_winograd(shape(128, 16, 16), 2)
     assert not prefers_winograd(shape(7, 512, 512), 1)  # Too many weights for so few pixels.
+    assert not prefers_winograd(shape(10, 512, 1024), 1)  # More weights than a cache holds.
     assert not prefers_winograd(shape(56, 3, 64), 1)
     assert not prefers_winograd(shape(56, 64, 64, groups=2), 1)
     assert not prefers_winograd(shape(56, 64, 64, (3, 3, 2, 2, 1, 1, 1, 1)), 1)
