@@ -112,16 +112,24 @@ class ScalePorter:
         whole = values[0].astype(np.int32)
         if len(values) > 1:
             whole = whole - values[1].astype(np.int32).reshape(shape if values[1].size > 1 else ())
-        if scale.size not in (1, whole.shape[axis]) or whole.min() < -128 or whole.max() > 127:
+        if scale.size not in (1, whole.shape[axis]):
             return False
         # A scale that is a tensor of one element is of all.
         scale = scale.astype(np.float32).reshape(-1 if scale.size > 1 else ())
-        weights = self.emit("DequantizeLinear", [self.constant(whole.astype(np.int8)), self.constant(scale),
-                                                 self.constant(np.zeros_like(scale, np.int8))], axis=axis)
-        inputs = [self.in_steps(x), weights]
-        found = self.emit(kind, inputs, None if bias else output, **attributes)
+        # Without the zero point a byte may take nine bits: then the rest is a product of its own.
+        parts = [np.clip(whole, -128, 127)]
+        if (whole != parts[0]).any():
+            parts.append(whole - parts[0])
+        found = []
+        for part in parts:
+            weights = self.emit("DequantizeLinear", [self.constant(part.astype(np.int8)), self.constant(scale),
+                                                     self.constant(np.zeros_like(scale, np.int8))], axis=axis)
+            is_result = not bias and len(parts) == 1
+            found.append(self.emit(kind, [self.in_steps(x), weights], output if is_result else None, **attributes))
+        if len(parts) > 1:
+            found = [self.emit("Add", found, None if bias else output)]
         if bias:
-            self.emit("Add", [found, bias], output)
+            self.emit("Add", [found[0], bias], output)
         return True
 
     def in_steps(self, x: str) -> str:

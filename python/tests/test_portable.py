@@ -327,14 +327,18 @@ def test_products_with_scales_of_the_call_have_signed_bytes():
         assert casts.count(TensorProto.INT8) == 2
         wanted = np.rint(x / step) * step @ (w * scale) + bias
         np.testing.assert_allclose(run(ported, {"x": x})[0], wanted, atol=1.5 * step * np.abs(w * scale).sum(0).max() / 2)
-    # A range that does not fit into signed bytes stays a product of floats.
+
+
+def test_weights_of_nine_bits_are_two_products():
+    """Unsigned weights with a zero point, as quantize_dynamic writes them on request."""
     model = model_of(
         [helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "scale", "zero"]),
          helper.make_node("MatMulInteger", ["q", "w", "zero", "wz"], ["i"]),
          helper.make_node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
          helper.make_node("Mul", ["f", "scale"], ["y"])],
-        {"x": [3, 6]}, {"y": None}, w=RNG.integers(0, 255, (6, 4), np.uint8), wz=np.uint8(9))
-    assert "DynamicQuantizeLinear" in kinds(check(model, {"x": x}, "MatMulInteger"))
+        {"x": [3, 6]}, {"y": None}, 21, w=RNG.integers(0, 255, (6, 4), np.uint8), wz=np.uint8(9))
+    ported = check(model, {"x": floats(3, 6)}, "DynamicQuantizeLinear")
+    assert kinds(ported).count("MatMul") == 2
 
 
 def test_convolutions_of_bytes_are_those_of_floats():
