@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from . import graphs
+
 _MEMBERS_MAX = 16
 _UNARY = {
     "Relu", "Sigmoid", "Tanh", "LeakyRelu", "Elu", "Selu", "HardSwish", "HardSigmoid", "Erf", "Exp", "Neg", "Abs",
@@ -22,35 +24,16 @@ def split(model: Any) -> Any:
     """An equivalent onnx.ModelProto; `model` itself if nothing is to be done."""
     if all(node.op_type != "MatMul" for node in model.graph.node):
         return model
-    splitter = _Splitter(model)
-    return splitter.run()
+    return _Splitter(model).run()
 
 
-class _Splitter:
+class _Splitter(graphs.Graph):
     def __init__(self, model: Any) -> None:
-        import onnx
-
-        self.onnx = onnx
-        self.model = model
-        self.graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
-        self.constants = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in self.graph.initializer}
-        self.shapes: dict[str, tuple[int, ...]] = {}
-        for value in [*self.graph.input, *self.graph.value_info, *self.graph.output]:
-            dims = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
-            if all(dims):
-                self.shapes[value.name] = tuple(dims)
-        for node in self.graph.node:
-            if node.op_type == "Constant" and node.attribute[0].name == "value":
-                self.constants[node.output[0]] = onnx.numpy_helper.to_array(node.attribute[0].t)
-        for name, array in self.constants.items():
-            self.shapes[name] = array.shape
-        self.makers = {name: node for node in self.graph.node for name in node.output}
+        super().__init__(model)
         # Tensors [members][rows][columns] that are apart, as [rows][columns] each.
         self.members: dict[str, list[str]] = {}
         self.made: set[str] = set()
         self.out: list[Any] = []
-        self.new: list[Any] = []
-        self.count = 0
 
     def run(self) -> Any:
         for node in self.graph.node:
@@ -63,12 +46,7 @@ class _Splitter:
             return self.model
         for value in self.graph.output:
             self.join(value.name)
-        result = self.onnx.ModelProto()
-        result.CopyFrom(self.model)
-        del result.graph.node[:], result.graph.value_info[:]
-        result.graph.node.extend(self.out)
-        result.graph.initializer.extend(self.new)
-        return result
+        return self.written(self.out)
 
     def product(self, node: Any) -> bool:
         if node.op_type != "MatMul":
@@ -82,7 +60,7 @@ class _Splitter:
         if lefts is None:
             return False
         self.members[node.output[0]] = [
-            self.emit("MatMul", [each, self.constant(matrix)]) for each, matrix in zip(lefts, weights)]
+            self.emit("MatMul", [each, self.value(matrix)]) for each, matrix in zip(lefts, weights)]
         return True
 
     def apart(self, name: str, count: int) -> list[str] | None:
@@ -96,11 +74,11 @@ class _Splitter:
         if len(shape) == 2:
             return [name] * count
         if shape[0] == 1:
-            matrix = self.emit("Reshape", [name, self.constant(np.array(shape[1:], np.int64))])
+            matrix = self.emit("Reshape", [name, self.value(np.array(shape[1:], np.int64))])
             return [matrix] * count
         if shape[0] != count:
             return None
-        return [self.emit("Gather", [name, self.constant(np.int64(i))], axis=0) for i in range(count)]
+        return [self.emit("Gather", [name, self.value(np.int64(i))], axis=0) for i in range(count)]
 
     def elementwise(self, node: Any) -> bool:
         """An operation on members alone, or with constants that are the same for
@@ -108,7 +86,7 @@ class _Splitter:
         found = next((name for name in node.input if name in self.members), None)
         if found is None or len(node.output) != 1 or node.op_type not in _UNARY | _BINARY:
             return False
-        attributes = {each.name: self.onnx.helper.get_attribute_value(each) for each in node.attribute}
+        attributes = self.attributes(node)
         if attributes.get("axis", -1) not in (-1, 2):
             return False
         if "axis" in attributes:
@@ -135,25 +113,22 @@ class _Splitter:
             return None
         # A row that all rows of a member share has no dimension for them.
         parts = [part[0] if part.shape[0] == 1 else part for part in value]
-        names = [self.constant(part) for part in parts]
+        names = [self.value(part) for part in parts]
         return names * count if len(value) == 1 else names
 
     def join(self, name: str) -> None:
         """Makes the tensor itself, where it is needed."""
         if name not in self.members or name in self.made:
             return
-        axis = self.constant(np.array([0], np.int64))
+        axis = self.value(np.array([0], np.int64))
         parts = [self.emit("Unsqueeze", [each, axis]) for each in self.members[name]]
         self.out.append(self.onnx.helper.make_node("Concat", parts, [name], name=name, axis=0))
         self.made.add(name)
 
     def emit(self, kind: str, inputs: list[str], **attributes: Any) -> str:
-        self.count += 1
-        name = f"takt_member_{self.count}"
+        name = f"takt_member_{len(self.out)}"
         self.out.append(self.onnx.helper.make_node(kind, inputs, [name], name=name, **attributes))
         return name
 
-    def constant(self, value: np.ndarray) -> str:
-        name = f"takt_member_constant_{len(self.new)}"
-        self.new.append(self.onnx.numpy_helper.from_array(np.asarray(value, order="C"), name))
-        return name
+    def value(self, value: np.ndarray) -> str:
+        return self.constant(f"takt_member_constant_{len(self.new)}", value)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from . import graphs
+
 
 @dataclasses.dataclass
 class _Branch:
@@ -32,29 +34,13 @@ def merge(model: Any) -> Any:
     return _Merger(model).run()
 
 
-class _Merger:
+class _Merger(graphs.Graph):
     def __init__(self, model: Any) -> None:
-        import onnx
-
-        self.onnx = onnx
-        self.model = model
-        self.graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
-        self.constants = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in self.graph.initializer}
-        for node in self.graph.node:
-            if node.op_type == "Constant" and node.attribute[0].name == "value":
-                self.constants[node.output[0]] = onnx.numpy_helper.to_array(node.attribute[0].t)
-        self.shapes: dict[str, tuple[int, ...]] = {}
-        for value in [*self.graph.input, *self.graph.value_info, *self.graph.output]:
-            dims = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
-            if all(dims):
-                self.shapes[value.name] = tuple(dims)
-        self.makers = {name: node for node in self.graph.node for name in node.output}
-        self.results = {value.name for value in self.graph.output}
+        super().__init__(model)
         self.users: dict[str, int] = {}
         for node in self.graph.node:
             for name in node.input:
                 self.users[name] = self.users.get(name, 0) + 1
-        self.new: list[Any] = []  # Initializers.
 
     def run(self) -> Any:
         nodes, is_changed = [], False
@@ -62,19 +48,7 @@ class _Merger:
             replaced = self.replace(node) if node.op_type == "Add" else None
             is_changed |= replaced is not None
             nodes += replaced or [node]
-        if not is_changed:
-            return self.model
-        used, kept = set(self.results), []
-        for node in reversed(nodes):
-            if any(name in used for name in node.output):
-                kept.append(node)
-                used.update(node.input)
-        result = self.onnx.ModelProto()
-        result.CopyFrom(self.model)
-        del result.graph.node[:], result.graph.value_info[:]
-        result.graph.node.extend(kept[::-1])
-        result.graph.initializer.extend(self.new)
-        return result
+        return self.written(nodes) if is_changed else self.model
 
     def replace(self, root: Any) -> list[Any] | None:
         """The nodes of the sum that ends with `root`, in place of it."""
@@ -187,14 +161,9 @@ class _Merger:
             margins = [((size - own) // 2,) * 2 for size, own in zip(kernel, each.weights.shape[2:])]
             weights = weights + np.pad(each.weights.astype(np.float64), [(0, 0), (0, 0), *margins])
             bias = bias + each.bias.astype(np.float64)
-        inputs = [first.source]
-        for kind, value in (("weights", weights), ("bias", bias)):
-            inputs.append(f"{output}_{kind}")
-            self.new.append(self.onnx.numpy_helper.from_array(value.astype(np.float32), inputs[-1]))
+        inputs = [first.source, self.constant(f"{output}_weights", weights.astype(np.float32)),
+                  self.constant(f"{output}_bias", bias.astype(np.float32))]
         half = [(size - 1) // 2 for size in kernel]
         return self.onnx.helper.make_node(
             "Conv", inputs, [output], name=output, pads=half * 2, strides=list(first.strides),
             group=first.groups, kernel_shape=kernel)
-
-    def attributes(self, node: Any) -> dict[str, Any]:
-        return {each.name: self.onnx.helper.get_attribute_value(each) for each in node.attribute}

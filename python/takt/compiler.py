@@ -15,7 +15,7 @@ import time
 import warnings
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
-from . import declarations, dispatches, importers, placing, recipes, requests, targets
+from . import answers, declarations, dispatches, importers, placing, recipes, targets
 from .errors import CompileError
 from .module import Module, load
 
@@ -112,7 +112,7 @@ def compile(
     request = None
     if importers.is_file(model) and not tune and npu is None and host is None:
         given = recipe if recipe is None else recipes.find(recipe, False).to_json()
-        request = requests.Request(folder, model, repr(
+        request = answers.Request(folder, model, repr(
             [compiler_version(), _machine(names), shapes, given, list(flags), reflection, annotations]))
         answer = request.answer()
         if answer is not None:
