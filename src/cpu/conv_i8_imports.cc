@@ -133,9 +133,9 @@ int Conv2dI8F32Import(void* parameters, void* context, void*) {
   if (!IsConvI8(s)) return kInvalid;
   if (p.input.size < s.batch * s.in_h * s.in_w * s.in_c ||
       p.weights.size < WeightsOf(s) || p.sums.size < s.out_c ||
-      p.scale.size < s.out_c || p.bias.size < s.out_c || p.ranges.size < 2 ||
-      !IsByte(p.input_zero) || p.output.size < s.pixel_count() * s.out_c ||
-      p.tile_blocks < 1) {
+      p.scale.size < s.out_c || p.bias.size < s.out_c ||
+      (p.input_scale == 0 && p.ranges.size < 2) || !IsByte(p.input_zero) ||
+      p.output.size < s.pixel_count() * s.out_c || p.tile_blocks < 1) {
     return kInvalid;
   }
   ConvTile tile;

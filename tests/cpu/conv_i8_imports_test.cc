@@ -170,6 +170,9 @@ TEST(ConvI8F32ImportTest, ComputesItsTileAndRefusesWhatDoesNotFit) {
   ASSERT_EQ(call(p), 0);
   for (size_t i = 0; i < 33; ++i) EXPECT_EQ(output[i], 0.f);
   EXPECT_EQ(output[33], (4 + 5 + 6 - 3) * 2.f + 100.f);
+  p.ranges.size = 0;  // They are not read.
+  EXPECT_EQ(call(p), 0);
+  p.ranges.size = 4;
   p.input_scale = 0.f;  // The steps are those of the ranges.
   ASSERT_EQ(call(p), 0);
   EXPECT_EQ(output[33], 125.f);
