@@ -15,8 +15,6 @@ using kernels::AttentionShape;
 using kernels::AttentionStrides;
 using kernels::AttentionTile;
 
-constexpr int kInvalid = 1;
-
 struct GeometryParameters {
   int32_t batch, heads, queries, keys, key_size, value_size;
   // Of batch, head, row and column, in elements.
@@ -121,7 +119,7 @@ int RunAttention(const AttentionParameters& p,
   if (kernels::CheckAttentionShape(shape) != nullptr ||
       !FindTile(p.geometry, p.tile, &tile) ||
       !FindTensors(p, shape, &operands)) {
-    return kInvalid;
+    return kImportInvalid;
   }
   kernel(shape, operands, tile);
   return 0;
@@ -146,7 +144,7 @@ int AttentionBiasF32Import(void* parameters, void* context, void*) {
       p.bias_strides[3] != 1 ||
       !FindTensor(p.bias, p.bias_strides, shape, shape.queries, shape.keys,
                   &o.bias)) {
-    return kInvalid;
+    return kImportInvalid;
   }
   static_cast<const kernels::ConvKernels*>(context)->attention(shape, o, tile);
   return 0;
@@ -166,11 +164,11 @@ int AttentionI8Import(void* parameters, void* context, void*) {
   if (kernels::CheckAttentionI8Shape(shape) != nullptr ||
       !FindTile(p.geometry, p.tile, &tile) || !FindTensors(p, shape, &o) ||
       !CheckTables(p)) {
-    return kInvalid;
+    return kImportInvalid;
   }
   for (const int32_t zero : {p.query_zero, p.key_zero, p.score_zero,
                              p.weight_zero, p.value_zero, p.output_zero}) {
-    if (!IsByte(zero)) return kInvalid;
+    if (!IsByte(zero)) return kImportInvalid;
   }
   o.logits = p.logits.data();
   o.powers = p.powers.data();

@@ -8,6 +8,10 @@
 
 namespace takt::cpu {
 
+// The result of an import that refuses its parameters. Any but 0 fails the
+// dispatch.
+inline constexpr int kImportInvalid = 1;
+
 // A buffer: `size` elements from base + offset on.
 template <typename T>
 struct BufferParameter {

@@ -14,8 +14,6 @@ namespace {
 using kernels::ConvShape;
 using kernels::ConvTile;
 
-constexpr int kInvalid = 1;
-
 struct ConvI8Parameters {
   BufferParameter<const int8_t> input;
   BufferParameter<const int8_t> weights;
@@ -80,14 +78,14 @@ int RunConvI8(const ConvI8Parameters& p, kernels::ConvI8Kernel kernel,
               bool is_depthwise) {
   const ConvShape s = ShapeOf(p.shape);
   if (!IsConvI8(s) ||
-      (is_depthwise && (s.in_c != s.groups || s.out_c != s.groups)) ||
-      (is_depthwise && s.in_c > kernels::kConvChannelsMax)) {
-    return kInvalid;
+      (is_depthwise && (s.in_c != s.groups || s.out_c != s.groups ||
+                        s.in_c > kernels::kConvChannelsMax))) {
+    return kImportInvalid;
   }
   if (!IsByte(p.input_zero) || !IsByte(p.output_zero) ||
       !IsByte(p.residual_zero) || !IsByte(p.low) || !IsByte(p.high) ||
       p.low > p.high) {
-    return kInvalid;
+    return kImportInvalid;
   }
   const int64_t blocks =
       is_depthwise ? (s.out_c + kernels::kConvBlock - 1) / kernels::kConvBlock
@@ -101,14 +99,14 @@ int RunConvI8(const ConvI8Parameters& p, kernels::ConvI8Kernel kernel,
                  &tile.pixel_begin, &tile.pixel_end) ||
       !FindRange(p.block_begin, p.block_count, blocks, &tile.block_begin,
                  &tile.block_end)) {
-    return kInvalid;
+    return kImportInvalid;
   }
   kernel(s,
          {p.input.data(), p.input.data() + p.input.size, p.weights.data(),
           p.bias.data(), p.scale.data(),
           p.residual.size > 0 ? p.residual.data() : nullptr, p.output.data(),
           static_cast<int8_t>(p.input_zero), p.output_zero, p.residual_zero,
-          p.low, p.high, p.residual_scale, nullptr, nullptr, 0.f, 0.f, 0.f},
+          p.low, p.high, p.residual_scale},
          tile);
   return 0;
 }
@@ -130,20 +128,20 @@ int Depthwise2dI8Import(void* parameters, void* context, void*) {
 int Conv2dI8F32Import(void* parameters, void* context, void*) {
   const auto& p = *static_cast<const ConvI8F32Parameters*>(parameters);
   const ConvShape s = ShapeOf(p.shape);
-  if (!IsConvI8(s)) return kInvalid;
+  if (!IsConvI8(s)) return kImportInvalid;
   if (p.input.size < s.batch * s.in_h * s.in_w * s.in_c ||
       p.weights.size < WeightsOf(s) || p.sums.size < s.out_c ||
       p.scale.size < s.out_c || p.bias.size < s.out_c ||
       (p.input_scale == 0 && p.ranges.size < 2) || !IsByte(p.input_zero) ||
       p.output.size < s.pixel_count() * s.out_c || p.tile_blocks < 1) {
-    return kInvalid;
+    return kImportInvalid;
   }
   ConvTile tile;
   if (!FindRange(p.tile.first_row, p.tile.row_count, s.pixel_count(),
                  &tile.pixel_begin, &tile.pixel_end) ||
       !FindRange(int64_t{p.tile.part} * p.tile_blocks, p.tile_blocks,
                  s.block_count(), &tile.block_begin, &tile.block_end)) {
-    return kInvalid;
+    return kImportInvalid;
   }
   kernels::ConvI8Operands o = {};
   o.input = p.input.data();
@@ -163,7 +161,7 @@ int Conv2dI8F32Import(void* parameters, void* context, void*) {
   return 0;
 }
 
-// The parameters of a convolution of so many pixels of one channel, whose
+// The elements are the pixels of an image of one row and one channel, and the
 // weights are the table. Bias and scale are not read.
 int MapI8Import(void* parameters, void* context, void*) {
   const auto& p = *static_cast<const ConvI8Parameters*>(parameters);
@@ -171,13 +169,13 @@ int MapI8Import(void* parameters, void* context, void*) {
   const int64_t count = p.shape[kInWidth];
   for (int i = 0; i < 7; ++i) {
     const bool is_width = i == kInWidth || i == kOutWidth;
-    if (p.shape[i] != (is_width ? count : 1)) return kInvalid;
+    if (p.shape[i] != (is_width ? count : 1)) return kImportInvalid;
   }
   int64_t begin = 0, end = 0;
   if (count < 0 || p.input.size < count || p.output.size < count ||
       p.weights.size < kernels::kMapI8Size ||
       !FindRange(p.pixel_begin, p.pixel_count, count, &begin, &end)) {
-    return kInvalid;
+    return kImportInvalid;
   }
   static_cast<const kernels::MapI8Kernels*>(context)->map(
       p.weights.data(), p.input.data() + begin, end - begin,

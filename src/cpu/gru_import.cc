@@ -20,16 +20,15 @@ static_assert(offsetof(GruParameters, steps) == 120);
 }  // namespace
 
 int GruImport(void* parameters, void* context, void*) {
-  constexpr int kInvalid = 1;
   const auto& p = *static_cast<const GruParameters*>(parameters);
   const kernels::RecurrentShape shape = {p.steps, p.batch, p.hidden};
-  if (kernels::CheckRecurrentShape(shape) != nullptr) return kInvalid;
+  if (kernels::CheckRecurrentShape(shape) != nullptr) return kImportInvalid;
   const int64_t states = shape.steps * shape.batch * shape.hidden;
   if (p.input.size < 3 * states ||
       p.weights.size < 3 * shape.hidden * shape.hidden ||
       p.bias.size < shape.hidden || p.state.size < shape.batch * shape.hidden ||
       p.output.size < states) {
-    return kInvalid;
+    return kImportInvalid;
   }
   static_cast<const kernels::ConvKernels*>(context)->gru(
       shape, {p.input.data(), p.weights.data(), p.bias.data(), p.state.data(),

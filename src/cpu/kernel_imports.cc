@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cpu/attention_imports.h"
+#include "cpu/buffer_parameter.h"
 #include "cpu/conv_i8_imports.h"
 #include "cpu/gru_import.h"
 #include "cpu/lstm_import.h"
@@ -18,9 +19,6 @@ namespace {
 using kernels::ConvKernels;
 using kernels::ConvShape;
 using kernels::ConvTile;
-
-// A non-zero result fails the dispatch.
-constexpr int kInvalid = 1;
 
 // The part of the result that a workgroup computes: one of block_tiles *
 // pixel_tiles equal parts.
@@ -88,7 +86,7 @@ int RunConvolution(const ConvParameters& p, const Kernel& kernel,
   if (!FindTile(p.tile, pixel_count, block_count, &tile) ||
       (p.flags & 0xfe) != 0 || activation < 0 ||
       activation >= kernels::kActivationCount) {
-    return kInvalid;
+    return kImportInvalid;
   }
   kernel(p.shape,
          {p.input + p.input_offset, p.weights + p.weights_offset,
@@ -112,7 +110,7 @@ bool IsConv2d(const ConvShape& s) {
 
 int Conv2d(void* parameters, void* context, void*) {
   const auto& p = *static_cast<const ConvParameters*>(parameters);
-  if (!IsConv2d(p.shape)) return kInvalid;
+  if (!IsConv2d(p.shape)) return kImportInvalid;
   return RunConvolution(p, static_cast<const ConvKernels*>(context)->conv2d,
                         p.shape.pixel_count(), p.shape.block_count());
 }
@@ -124,7 +122,7 @@ int Winograd2d(void* parameters, void* context, void*) {
       s.kernel_w != 3 || s.stride_h != 1 || s.stride_w != 1 ||
       s.dilation_h != 1 || s.dilation_w != 1 || s.groups != 1 ||
       s.in_c > kernels::kWinogradChannelsMax) {
-    return kInvalid;
+    return kImportInvalid;
   }
   auto& state = *static_cast<KernelImportState*>(context);
   auto* const scratch = static_cast<float*>(state.scratch.Take());
@@ -145,7 +143,7 @@ int Conv2dBf16(void* parameters, void* context, void*) {
   if (!IsConv2d(p.shape) ||
       (p.shape.in_c / p.shape.groups + 1) / 2 >
           kernels::kConvBf16PairsMax / p.shape.kernel_h / p.shape.kernel_w) {
-    return kInvalid;
+    return kImportInvalid;
   }
   return RunConvolution(
       p, static_cast<const kernels::ConvBf16Kernels*>(context)->conv2d,
@@ -157,7 +155,7 @@ int Depthwise2d(void* parameters, void* context, void*) {
   const auto& table = *static_cast<const ConvKernels*>(context);
   if (kernels::CheckConvShape(p.shape) != nullptr ||
       p.shape.in_c != p.shape.groups || p.shape.out_c != p.shape.groups) {
-    return kInvalid;
+    return kImportInvalid;
   }
   return RunConvolution(p, table.depthwise, p.shape.pixel_count(),
                         BlocksOf(p.shape.out_c));
@@ -169,7 +167,7 @@ int RunPool(const PoolParameters& p, kernels::PoolKernel kernel) {
       p.shape.in_c != p.shape.out_c ||
       !FindTile(p.tile, p.shape.pixel_count(), BlocksOf(p.shape.out_c),
                 &tile)) {
-    return kInvalid;
+    return kImportInvalid;
   }
   kernel(p.shape,
          {p.input + p.input_offset, p.output + p.output_offset,

@@ -20,15 +20,14 @@ static_assert(offsetof(LstmParameters, steps) == 120);
 }  // namespace
 
 int LstmImport(void* parameters, void* context, void*) {
-  constexpr int kInvalid = 1;
   const auto& p = *static_cast<const LstmParameters*>(parameters);
   const kernels::RecurrentShape shape = {p.steps, p.batch, p.hidden};
-  if (kernels::CheckRecurrentShape(shape) != nullptr) return kInvalid;
+  if (kernels::CheckRecurrentShape(shape) != nullptr) return kImportInvalid;
   const int64_t row = shape.batch * shape.hidden;
   if (p.input.size < 4 * shape.steps * row ||
       p.weights.size < 4 * shape.hidden * shape.hidden || p.state.size < row ||
       p.cell.size < row || p.output.size < (shape.steps + 1) * row) {
-    return kInvalid;
+    return kImportInvalid;
   }
   static_cast<const kernels::ConvKernels*>(context)->lstm(
       shape, {p.input.data(), p.weights.data(), p.state.data(), p.cell.data(),

@@ -10,8 +10,6 @@
 namespace takt::cpu {
 namespace {
 
-constexpr int kInvalid = 1;
-
 struct AddParameters {
   BufferParameter<const int8_t> left, right;
   BufferParameter<int8_t> output;
@@ -92,10 +90,10 @@ int RangeF32Import(void* parameters, void* context, void*) {
   int64_t begin = 0, end = 0;
   if (p.count < 0 || p.input.size < p.count || p.tile.row_count < 1 ||
       !FindRange(p.tile.first_row, p.tile.row_count, p.count, &begin, &end)) {
-    return kInvalid;
+    return kImportInvalid;
   }
   const int64_t tile = begin / p.tile.row_count;
-  if (p.output.size < 2 * tile + 2) return kInvalid;
+  if (p.output.size < 2 * tile + 2) return kImportInvalid;
   const kernels::FloatRange range =
       static_cast<const kernels::ConvI8Kernels*>(context)->range(
           p.input.data() + begin, end - begin);
@@ -110,7 +108,7 @@ int QuantizeI8Import(void* parameters, void* context, void*) {
   if (p.count < 0 || p.input.size < p.count || p.output.size < p.count ||
       p.ranges.size < 2 ||
       !FindRange(p.tile.first_row, p.tile.row_count, p.count, &begin, &end)) {
-    return kInvalid;
+    return kImportInvalid;
   }
   static_cast<const kernels::ConvI8Kernels*>(context)->quantize(
       p.input.data() + begin, end - begin, StepsOfRanges(p.ranges),
@@ -125,7 +123,7 @@ int AddI8Import(void* parameters, void* context, void*) {
       p.output.size < p.count || p.count < 0 || !IsByte(p.left_zero) ||
       !IsByte(p.right_zero) || !IsByte(p.output_zero) ||
       !FindRange(p.tile.first_row, p.tile.row_count, p.count, &begin, &end)) {
-    return kInvalid;
+    return kImportInvalid;
   }
   static_cast<const kernels::ConvI8Kernels*>(context)->add(
       {p.left.data(), p.right.data(), p.output.data(), p.left_zero,
@@ -143,7 +141,7 @@ int LayerNormI8Import(void* parameters, void* context, void*) {
       p.input.size < count || p.gamma.size < p.size || p.beta.size < p.size ||
       p.output.size < count || !IsByte(p.output_zero) ||
       !FindRange(p.tile.first_row, p.tile.row_count, p.rows, &begin, &end)) {
-    return kInvalid;
+    return kImportInvalid;
   }
   static_cast<const kernels::ConvI8Kernels*>(context)->layer_norm(
       {p.input.data(), p.gamma.data(), p.beta.data(), p.output.data(), p.size,
@@ -158,7 +156,7 @@ int DequantizeF32Import(void* parameters, void* context, void*) {
   if (p.count < 0 || p.input.size < p.count || p.output.size < p.count ||
       !IsByte(p.zero) ||
       !FindRange(p.tile.first_row, p.tile.row_count, p.count, &begin, &end)) {
-    return kInvalid;
+    return kImportInvalid;
   }
   static_cast<const kernels::ConvI8Kernels*>(context)->dequantize(
       p.input.data() + begin, end - begin, {p.scale, p.zero},
@@ -175,7 +173,7 @@ int MaxPoolI8Import(void* parameters, void* context, void*) {
       p.output.size < s.pixel_count() * s.out_c ||
       !FindRange(p.tile.first_row, p.tile.row_count, s.pixel_count(), &begin,
                  &end)) {
-    return kInvalid;
+    return kImportInvalid;
   }
   static_cast<const kernels::ConvI8Kernels*>(context)->max_pool(
       s, p.input.data(), begin, end, p.output.data());
@@ -189,7 +187,7 @@ int SoftmaxF32Import(void* parameters, void* context, void*) {
   if (p.rows < 0 || p.size < 1 || p.input.size < count ||
       p.output.size < count ||
       !FindRange(p.tile.first_row, p.tile.row_count, p.rows, &begin, &end)) {
-    return kInvalid;
+    return kImportInvalid;
   }
   static_cast<const kernels::ConvKernels*>(context)->softmax(
       p.input.data() + begin * p.size, end - begin, p.size,

@@ -91,6 +91,19 @@ struct ConvShape {
 // refused, so that no product of them overflows.
 const char* CheckConvShape(const ConvShape& shape);
 
+// The taps of a window that lie within [0, size), in one dimension: the first
+// of `taps` is at `at`, the others follow `step` apart. There are none if the
+// end is not after the beginning.
+struct TapRange {
+  int64_t begin, end;
+};
+inline TapRange TapsInside(int64_t at, int64_t step, int64_t size,
+                           int64_t taps) {
+  const int64_t begin = at >= 0 ? 0 : (-at + step - 1) / step;
+  const int64_t room = at >= size ? 0 : (size - at + step - 1) / step;
+  return {begin, room < taps ? room : taps};
+}
+
 struct ConvOperands {
   const float* input;
   const float* weights;

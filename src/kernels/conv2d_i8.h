@@ -43,10 +43,10 @@ struct ConvI8Operands {
   float residual_scale;
   // Not NULL: the results are floats and go here. There is no residual then,
   // and `output` is not used.
-  float* floats;
-  const float* added;  // [out_c]
-  float input_scale;
-  float least, most;
+  float* floats = nullptr;
+  const float* added = nullptr;  // [out_c]
+  float input_scale = 0;
+  float least = 0, most = 0;
 };
 
 // The shape has passed CheckConvShape() and the limits of conv2d.h, and the

@@ -9,6 +9,8 @@
 
 namespace takt::kernels {
 
+struct ConvShape;
+
 // output[i] = byte(((left[i] - left_zero) * left_scale +
 //                   (right[i] - right_zero) * right_scale) / output_scale)
 //             + output_zero
@@ -79,7 +81,6 @@ using DequantizeKernel = void (*)(const int8_t* input, int64_t count,
 // same steps. Channels are innermost, and out_c equals in_c. What lies outside
 // of the image does not count; without anything else the result is -128. The
 // shape has passed CheckConvShape().
-struct ConvShape;
 using MaxPoolI8Kernel = void (*)(const ConvShape& shape, const int8_t* input,
                                  int64_t begin, int64_t end, int8_t* output);
 
