@@ -189,12 +189,9 @@ TEST_F(AttentionBiasImportTest, RefusesWhatDoesNotFit) {
       [](BiasParameters& p) { p.bias_strides[2] = -1; },
       [](BiasParameters& p) { p.bias_strides[3] = 0; },
   };
-  for (size_t i = 0; i < faults.size(); ++i) {
-    SCOPED_TRACE(i);
-    BiasParameters parameters = call_.p;
-    faults[i](parameters);
+  WithEachFault(call_.p, faults, [&](const BiasParameters& parameters) {
     call_.ExpectRefused(parameters);
-  }
+  });
 }
 
 class AttentionI8ImportTest : public testing::Test {
@@ -232,12 +229,9 @@ TEST_F(AttentionI8ImportTest, RefusesWhatDoesNotFit) {
       [](I8Parameters& p) { p.query_zero = 128; },
       [](I8Parameters& p) { p.output_zero = -129; },
   };
-  for (size_t i = 0; i < faults.size(); ++i) {
-    SCOPED_TRACE(i);
-    I8Parameters parameters = call_.p;
-    faults[i](parameters);
+  WithEachFault(call_.p, faults, [&](const I8Parameters& parameters) {
     call_.ExpectRefused(parameters);
-  }
+  });
 }
 
 TEST_F(AttentionI8ImportTest, RefusesTablesThatBreakTheirPromises) {

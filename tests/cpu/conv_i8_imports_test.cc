@@ -112,12 +112,10 @@ TEST_P(ConvI8ImportTest, RefusesWhatDoesNotFit) {
       [](Parameters& p) { p.low = -129; },
       [](Parameters& p) { p.low = 5, p.high = 4; },
   };
-  for (size_t i = 0; i < faults.size(); ++i) {
-    Parameters parameters = p_;
-    faults[i](parameters);
-    EXPECT_NE(Call(parameters), 0) << "fault " << i;
-    for (const int8_t byte : output_) EXPECT_EQ(byte, 0) << "fault " << i;
-  }
+  WithEachFault(p_, faults, [&](const Parameters& parameters) {
+    EXPECT_NE(Call(parameters), 0);
+    for (const int8_t byte : output_) EXPECT_EQ(byte, 0);
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ConvI8ImportTest, testing::Bool());
@@ -198,11 +196,8 @@ TEST(ConvI8F32ImportTest, ComputesItsTileAndRefusesWhatDoesNotFit) {
       [](FloatParameters& q) { q.pixel_begin = 3; },
       [](FloatParameters& q) { q.pixel_count = -1; },
   };
-  for (size_t i = 0; i < faults.size(); ++i) {
-    FloatParameters bad = p;
-    faults[i](bad);
-    EXPECT_NE(call(bad), 0) << "fault " << i;
-  }
+  WithEachFault(p, faults,
+                [&](const FloatParameters& bad) { EXPECT_NE(call(bad), 0); });
 }
 
 TEST(MapI8ImportTest, AppliesTheTableToItsTile) {
@@ -245,11 +240,8 @@ TEST(MapI8ImportTest, AppliesTheTableToItsTile) {
       [](Parameters& q) { q.pixel_begin = 6; },
       [](Parameters& q) { q.pixel_count = -1; },
   };
-  for (const auto& fault : faults) {
-    Parameters bad = p;
-    fault(bad);
-    EXPECT_NE(call(bad), 0);
-  }
+  WithEachFault(p, faults,
+                [&](const Parameters& bad) { EXPECT_NE(call(bad), 0); });
 }
 
 }  // namespace

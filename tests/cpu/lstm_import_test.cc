@@ -77,13 +77,10 @@ TEST_F(LstmImportTest, RefusesWhatDoesNotFit) {
       [](Parameters& p) { p.hidden = 8; },
       [](Parameters& p) { p.hidden = INT32_MAX; },
   };
-  for (size_t i = 0; i < faults.size(); ++i) {
-    SCOPED_TRACE(i);
-    Parameters parameters = p_;
-    faults[i](parameters);
+  WithEachFault(p_, faults, [&](const Parameters& parameters) {
     EXPECT_NE(Call(parameters), 0);
     for (const float x : output_) EXPECT_EQ(x, 0.f);
-  }
+  });
 }
 
 }  // namespace

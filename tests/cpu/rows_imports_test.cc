@@ -40,13 +40,10 @@ class RowsImportsTest : public testing::Test {
   template <typename P>
   void ExpectRefused(const char* name, const P& good,
                      const std::vector<std::function<void(P&)>>& faults) {
-    for (size_t i = 0; i < faults.size(); ++i) {
-      SCOPED_TRACE(i);
-      P parameters = good;
-      faults[i](parameters);
+    WithEachFault(good, faults, [&](const P& parameters) {
       EXPECT_NE(Call(name, parameters), 0);
       for (const int8_t x : output_) EXPECT_EQ(x, 0);
-    }
+    });
   }
 
   // Element 0 lies before the buffers.

@@ -196,27 +196,6 @@ class Problem {
   ConvI8Operands o_{};
 };
 
-ConvShape RandomShape(bool is_depthwise, TestRandom* random) {
-  ConvShape s{};
-  s.batch = random->Between(1, 2);
-  s.in_h = random->Between(1, 9);
-  s.in_w = random->Between(1, 13);
-  s.kernel_h = random->Between(1, 4);
-  s.kernel_w = random->Between(1, 4);
-  s.stride_h = random->Between(1, 3);
-  s.stride_w = random->Between(1, 3);
-  s.dilation_h = random->Between(1, 2);
-  s.dilation_w = random->Between(1, 2);
-  s.pad_top = random->Between(0, 3);
-  s.pad_left = random->Between(0, 3);
-  s.out_h = random->Between(1, 7);
-  s.out_w = random->Between(1, 9);
-  s.groups = is_depthwise ? random->Between(1, 400) : random->Between(1, 3);
-  s.in_c = is_depthwise ? s.groups : s.groups * random->Between(1, 17);
-  s.out_c = is_depthwise ? s.groups : s.groups * random->Between(1, 90);
-  return s;
-}
-
 std::vector<ConvI8Kernels> Kernels() {
   std::vector<ConvI8Kernels> kernels;
   for (const KernelTable& table : RunnableKernels()) {
@@ -240,7 +219,7 @@ TEST_P(Conv2dI8Test, BytesOfRandomShapesAndTiles) {
   TestRandom random(31);
   for (int round = 0; round < 120; ++round) {
     const bool is_depthwise = round % 3 == 0;
-    const ConvShape shape = RandomShape(is_depthwise, &random);
+    const ConvShape shape = RandomConvShape(is_depthwise, &random);
     Problem problem(shape, is_depthwise, &random);
     ConvTile tile = {0, shape.pixel_count(), 0, Blocks(shape, is_depthwise)};
     if (random.Between(0, 1) != 0) {
@@ -259,7 +238,7 @@ TEST_P(Conv2dI8Test, FloatsOfRandomShapesAndTiles) {
   const ConvI8Kernels kernels = Kernels()[GetParam()];
   TestRandom random(33);
   for (int round = 0; round < 80; ++round) {
-    const ConvShape shape = RandomShape(false, &random);
+    const ConvShape shape = RandomConvShape(false, &random);
     Problem problem(shape, false, &random);
     ConvTile tile = {0, shape.pixel_count(), 0, shape.block_count()};
     if (random.Between(0, 1) != 0) {
@@ -277,7 +256,7 @@ TEST_P(Conv2dI8Test, BytesOfThreeWideDepthwiseKernels) {
   const ConvI8Kernels kernels = Kernels()[GetParam()];
   TestRandom random(32);
   for (int round = 0; round < 40; ++round) {
-    ConvShape shape = RandomShape(true, &random);
+    ConvShape shape = RandomConvShape(true, &random);
     shape.kernel_h = shape.kernel_w = 3;
     shape.pad_top = shape.pad_left = random.Between(0, 2);
     shape.stride_h = shape.stride_w = random.Between(1, 2);

@@ -179,21 +179,9 @@ TEST(DequantizeTest, EveryKernelComputesTheDefinition) {
 TEST(MaxPoolI8Test, EveryKernelComputesTheDefinition) {
   TestRandom random(6);
   for (int round = 0; round < 60; ++round) {
-    ConvShape s{};
-    s.batch = random.Between(1, 2);
-    s.in_h = random.Between(1, 9);
-    s.in_w = random.Between(1, 9);
-    s.kernel_h = random.Between(1, 4);
-    s.kernel_w = random.Between(1, 4);
-    s.stride_h = random.Between(1, 3);
-    s.stride_w = random.Between(1, 3);
-    s.dilation_h = random.Between(1, 2);
-    s.dilation_w = random.Between(1, 2);
+    ConvShape s = RandomConvShape(true, &random);
     s.pad_top = random.Between(0, 5);
     s.pad_left = random.Between(0, 5);
-    s.out_h = random.Between(1, 7);
-    s.out_w = random.Between(1, 7);
-    s.in_c = s.out_c = s.groups = random.Between(1, 150);
     const std::vector<int8_t> input =
         random.Elements<int8_t>(s.batch * s.in_h * s.in_w * s.in_c);
     const int64_t pixels = s.pixel_count();

@@ -88,6 +88,28 @@ class TestRandom {
   std::mt19937 engine_;
 };
 
+// A small convolution or, if it is depthwise, a pool.
+inline ConvShape RandomConvShape(bool is_depthwise, TestRandom* random) {
+  ConvShape s{};
+  s.batch = random->Between(1, 2);
+  s.in_h = random->Between(1, 9);
+  s.in_w = random->Between(1, 13);
+  s.kernel_h = random->Between(1, 4);
+  s.kernel_w = random->Between(1, 4);
+  s.stride_h = random->Between(1, 3);
+  s.stride_w = random->Between(1, 3);
+  s.dilation_h = random->Between(1, 2);
+  s.dilation_w = random->Between(1, 2);
+  s.pad_top = random->Between(0, 3);
+  s.pad_left = random->Between(0, 3);
+  s.out_h = random->Between(1, 7);
+  s.out_w = random->Between(1, 9);
+  s.groups = is_depthwise ? random->Between(1, 400) : random->Between(1, 3);
+  s.in_c = is_depthwise ? s.groups : s.groups * random->Between(1, 17);
+  s.out_c = is_depthwise ? s.groups : s.groups * random->Between(1, 90);
+  return s;
+}
+
 }  // namespace takt::kernels
 
 #endif  // TAKT_TESTS_KERNELS_TEST_SUPPORT_H_
