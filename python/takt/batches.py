@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import graphs
+from . import folding, graphs
 
 _MEMBERS_MAX = 16
 _UNARY = {
@@ -39,7 +39,7 @@ class _Splitter(graphs.Graph):
         for node in self.graph.node:
             if node.domain in ("", "ai.onnx") and (self.product(node) or self.elementwise(node)):
                 continue
-            for name in node.input:
+            for name in folding.reads(node):
                 self.join(name)
             self.out.append(node)
         if not self.members:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import graphs
+from . import folding, graphs
 
 
 @dataclasses.dataclass
@@ -28,8 +28,7 @@ class _Branch:
 
 def merge(model: Any) -> Any:
     """An equivalent onnx.ModelProto; `model` itself if nothing is to be done."""
-    kinds = [node.op_type for node in model.graph.node]
-    if "Add" not in kinds or kinds.count("Conv") < 1:
+    if not {"Add", "Conv"} <= {node.op_type for node in model.graph.node}:
         return model
     return _Merger(model).run()
 
@@ -39,7 +38,7 @@ class _Merger(graphs.Graph):
         super().__init__(model)
         self.users: dict[str, int] = {}
         for node in self.graph.node:
-            for name in node.input:
+            for name in folding.reads(node):
                 self.users[name] = self.users.get(name, 0) + 1
 
     def run(self) -> Any:
@@ -53,27 +52,21 @@ class _Merger(graphs.Graph):
     def replace(self, root: Any) -> list[Any] | None:
         """The nodes of the sum that ends with `root`, in place of it."""
         name = root.output[0]
-        shape = self.shapes.get(name)
-        if shape is None or len(shape) not in (3, 4):
-            return None
-        terms = [each for side in root.input for each in self.terms(side, shape)]
-        if any(self.shapes.get(term) != shape and term not in self.constants for term in terms):
-            return None
+        terms = [each for side in root.input for each in self.terms(side)]
         branches = [branch for branch in map(self.branch, terms) if branch is not None]
-        merged: list[Any] = []
-        left = list(terms)
+        groups, left = [], list(terms)
         for first in branches:
             same = [each for each in branches if each.name in left and self.agree(first, each)]
-            same += [each for each in map(self.identity, left, [first] * len(left)) if each is not None]
-            same += [each for each in map(self.added, left, [first] * len(left)) if each is not None]
-            if first.name not in left or len(same) < 2:
-                continue
-            left = [term for term in left if all(term != each.name for each in same)]
-            total = f"{name}_branches_{len(merged)}"
-            merged.append(self.sum_of(same, first, total))
-            left.append(total)
-        if not merged:
+            others = [found(term, first) for term in left for found in (self.identity, self.added)]
+            same += [each for each in others if each is not None]
+            if first.name in left and len(same) > 1:
+                groups.append(same)
+                left = [term for term in left if all(term != each.name for each in same)]
+        shape = self.shapes.get(name) if groups else None
+        if shape is None or any(self.shapes.get(term) != shape and term not in self.constants for term in terms):
             return None
+        merged = [self.sum_of(same, f"{name}_branches_{i}") for i, same in enumerate(groups)]
+        left += [node.output[0] for node in merged]
         for i, term in enumerate(left[1:], 1):
             output = name if i == len(left) - 1 else f"{name}_sum_{i}"
             merged.append(self.onnx.helper.make_node("Add", [left[0], term], [output], name=output))
@@ -82,13 +75,13 @@ class _Merger(graphs.Graph):
             merged[-1].output[0] = merged[-1].name = name
         return merged
 
-    def terms(self, name: str, shape: tuple[int, ...]) -> list[str]:
-        """What the sum `name` adds; itself if it is none that only one node reads."""
+    def terms(self, name: str) -> list[str]:
+        """The terms of the sum `name`; `name` itself if it is no sum, or if other nodes
+        read it, too."""
         maker = self.makers.get(name)
-        if (maker is None or maker.op_type != "Add" or self.users[name] > 1 or name in self.results
-                or self.shapes.get(name) != shape):
+        if maker is None or maker.op_type != "Add" or self.users[name] > 1 or name in self.results:
             return [name]
-        return [each for side in maker.input for each in self.terms(side, shape)]
+        return [each for side in maker.input for each in self.terms(side)]
 
     def branch(self, name: str) -> _Branch | None:
         """The convolution whose only use is this sum; its window is centred."""
@@ -112,8 +105,8 @@ class _Merger(graphs.Graph):
 
     def identity(self, name: str, other: _Branch) -> _Branch | None:
         """A normalization of the source of `other`, or the source itself, as a
-        convolution of its groups. The source itself only of a depthwise one: to other
-        ones it is added in the same pass anyway."""
+        convolution of its groups. The source itself is taken by depthwise ones only:
+        calls of the others add it in the same pass anyway."""
         channels = len(other.weights)
         if any(each != 1 for each in other.strides) or other.weights.shape[1] * other.groups != channels:
             return None
@@ -153,7 +146,8 @@ class _Merger(graphs.Graph):
     def agree(self, a: _Branch, b: _Branch) -> bool:
         return (a.source, a.strides, a.groups, a.weights.shape[:2]) == (b.source, b.strides, b.groups, b.weights.shape[:2])
 
-    def sum_of(self, branches: list[_Branch], first: _Branch, output: str) -> Any:
+    def sum_of(self, branches: list[_Branch], output: str) -> Any:
+        first = branches[0]
         rank = first.weights.ndim - 2
         kernel = [max(each.weights.shape[2 + i] for each in branches) for i in range(rank)]
         weights, bias = 0.0, 0.0

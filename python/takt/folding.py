@@ -7,7 +7,7 @@ reference implementation of the package onnx.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterable
 
 import numpy as np
 
@@ -161,6 +161,22 @@ def _renamed(node: Any, names: dict[str, str]) -> Any:
             for value in graph.output:
                 value.name = names.get(value.name, value.name)
     return result
+
+
+def needed(nodes: Iterable[Any], results: Iterable[str]) -> tuple[list[Any], set[str]]:
+    """The nodes that the results depend on, in order, and the tensors that these read,
+    with the results."""
+    used, kept = set(results), []
+    for node in reversed(list(nodes)):
+        if any(name in used for name in node.output):
+            kept.append(node)
+            used |= inputs(node)
+    return kept[::-1], used
+
+
+def reads(node: Any) -> list[str]:
+    """Its inputs, with what only its subgraphs read behind them."""
+    return [*node.input, *sorted(inputs(node) - set(node.input))]
 
 
 def inputs(node: Any) -> set[str]:

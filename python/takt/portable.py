@@ -171,15 +171,10 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter, scales.ScalePorter
 
     def keep_used(self) -> None:
         """Makes those nodes the graph's that its results depend on."""
-        used = {value.name for value in self.graph.output}
-        kept = []
-        for node in reversed(self.out):
-            if any(name in used for name in node.output):
-                kept.append(node)
-                used |= folding.inputs(node)
+        kept, used = folding.needed(self.out, (value.name for value in self.graph.output))
         values = [value for value in self.graph.value_info if value.name in used]
         del self.graph.node[:], self.graph.value_info[:]
-        self.graph.node.extend(kept[::-1])
+        self.graph.node.extend(kept)
         self.graph.value_info.extend(values)
 
     def replace(self, node: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from . import scales, tiled_calls
+from . import folding, scales, tiled_calls
 
 BLOCK = 16
 # int8 sums are in fours of input channels.
@@ -149,12 +149,7 @@ class QuantizedRewriter:
                         self.quantization.tensors[each.output[0]] = each.input[0], scale
         nodes = self.map_bytes(nodes)
         self.find_stepped(nodes)
-        used, kept = set(self.results), []
-        for node in reversed(nodes):
-            if any(name in used for name in node.output):
-                kept.append(node)
-                used.update(node.input)
-        self.nodes = kept[::-1]
+        self.nodes, _ = folding.needed(nodes, self.results)
         self.count_consumers()
 
     def find_stepped(self, nodes: list[Any]) -> None:

@@ -150,7 +150,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
     def count_consumers(self) -> None:
         self.consumers: dict[str, list[Any]] = {}
         for node in self.nodes:
-            for name in node.input:
+            for name in folding.reads(node):
                 self.consumers.setdefault(name, []).append(node)
 
     def simplify(self, node: Any) -> Any | None:
@@ -275,8 +275,9 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
                 handler = self.on_binary
             if node.domain in ("", "ai.onnx") and handler is not None and handler(node):
                 continue
-            for name in node.input:
-                self.to_first(name)
+            for name in folding.reads(node):
+                if name in self.last:
+                    self.to_first(name)
             self.out.append(self.with_floats(node))
             self.made.update(node.output)
         for name in self.results:
@@ -286,13 +287,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
     def result(self) -> Any:
         onnx = self.onnx
         graph = self.model.graph
-        used = set(self.results)
-        kept = []
-        for node in reversed(self.out):
-            if any(name in used for name in node.output):
-                kept.append(node)
-                used.update(node.input)
-        kept.reverse()
+        kept, used = folding.needed(self.out, self.results)
         initializers = [t for t in graph.initializer if t.name in used]
         initializers += [
             onnx.numpy_helper.from_array(array, name)

@@ -52,3 +52,20 @@ def test_what_is_no_batch_of_a_few_stays(weights):
     model = model_of([node("MatMul", "x", "w", "y")], {"x": [17, 5, 8] if weights[0] == 17 else [1, 5, 8]}, {"y": None},
                      w=floats(*weights))
     assert batches.split(model) is model
+
+
+def branch(name, *nodes):
+    return helper.make_graph(list(nodes), name, [], [helper.make_tensor_value_info(nodes[-1].output[0], 1, None)])
+
+
+def test_subgraphs_read_the_tensor_and_keep_what_they_read():
+    model = model_of(
+        [node("MatMul", "x", "w", "a"), node("Neg", "x", "n"),
+         node("If", "is", "y", then_branch=branch("then", node("Relu", "a", "r")),
+              else_branch=branch("else", node("ReduceSum", "n", "s", keepdims=0)))],
+        {"x": [2, 5, 8], "is": (onnx.TensorProto.BOOL, [])}, {"y": None}, w=floats(2, 8, 6))
+    result = batches.split(model)
+    assert kinds(result).count("MatMul") == 2 and "Neg" in kinds(result)
+    for choice in (True, False):
+        feeds = {"x": floats(2, 5, 8), "is": np.array(choice)}
+        np.testing.assert_allclose(run(result, feeds)[0], run(model, feeds)[0], rtol=1e-5, atol=1e-5)

@@ -520,6 +520,29 @@ def test_a_network_that_cannot_be_rewritten_is_compiled_as_before(
     assert "TypeError: no such thing" in artifact.report["failed"]["native"]
 
 
+def test_a_subgraph_may_read_what_calls_compute(tmp_path):
+    """The tensor is there with the channels first, and no call has taken it in."""
+    onnx = pytest.importorskip("onnx")
+    from onnx import helper
+    from takt import rewriting
+
+    def branch(name, kind):
+        result = helper.make_tensor_value_info(f"{name}_y", onnx.TensorProto.FLOAT, None)
+        return helper.make_graph([helper.make_node(kind, [x], [result.name])], name, [], [result])
+
+    net = Net()
+    x = net.conv("x", 3, 16)
+    positive = net.node("Relu", x)
+    some = net.node("ReduceMax", "x", keepdims=0)
+    is_large = net.node("Greater", some, net.constant(np.float32(1)))
+    chosen = net.node("If", is_large, then_branch=branch("then", "Neg"), else_branch=branch("else", "Abs"))
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 3, 16, 16], net.node("Add", positive, chosen))
+    network, kernels = rewriting.rewrite(onnx.load(path))
+    made = {name for node in network.graph.node for name in node.output}
+    assert kernels and x in made
+
+
 def test_the_rest_may_be_compiled_otherwise(needs_compiler, tmp_path):
     """If the compiler fails with the flags of `native`, the calls stay."""
     pytest.importorskip("onnx")

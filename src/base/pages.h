@@ -1,7 +1,7 @@
 // Memory in whole pages of the system. Large memory begins where a huge page
-// does, and asks for huge pages. Kernels that read and write megabytes then miss
-// fewer addresses in the processor's tables. The first touch of such memory costs
-// one fault for each 2 MiB instead of 512.
+// does, and asks for huge pages. Kernels that read and write megabytes then
+// miss fewer addresses in the processor's tables. The first touch of such
+// memory costs one fault for each 2 MiB instead of 512.
 //
 // Thread-safety: both functions may be called on any thread.
 #ifndef TAKT_BASE_PAGES_H_
