@@ -11,7 +11,7 @@ import pathlib
 import tempfile
 from typing import Any
 
-# In networks whose weights lie in files of their own.
+# A word of each network whose weights lie in files of their own.
 _EXTERNAL = b"location"
 
 
@@ -24,7 +24,7 @@ class Request:
 
     def __init__(self, cache: pathlib.Path, path: str | os.PathLike, what: str) -> None:
         self.cache = cache
-        self.path: pathlib.Path | None = None  # None: it cannot be known again.
+        self.path: pathlib.Path | None = None  # None: the request is not kept.
         try:
             data = pathlib.Path(path).read_bytes()
         except OSError:
@@ -54,7 +54,7 @@ class Request:
 
 @functools.cache
 def _own_sources() -> str:
-    """Of the package, so that another version asks again."""
+    """A hash of the sources of the package: another version has other answers."""
     key = hashlib.sha256()
     for path in sorted(pathlib.Path(__file__).parent.glob("*.py")):
         if path.is_file():  # A build tree links to sources that may be gone.

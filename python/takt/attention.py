@@ -23,7 +23,7 @@ _TILE_MACS = 3e6
 _I8_TILE_MACS = 5e6
 _MICRO_ROWS = 6
 _MASK_MAX = 1 << 22  # Numbers.
-# Numbers of a softmax: of a tile, and so few that the compiler does as well.
+# Numbers of a tile of a softmax, and of a softmax that is worth a call.
 _TILE_SOFTMAX = 32 << 10
 _SOFTMAX_MIN = 512
 
@@ -194,7 +194,7 @@ class AttentionRewriter:
         return None
 
     def on_softmax(self, node: Any) -> bool:
-        """One that is no part of an attention: of what lies side by side."""
+        """A softmax that is no part of an attention, if its numbers lie side by side."""
         name, output = node.input[0], node.output[0]
         shape, axis = self.shape(name), self.attributes(node).get("axis", -1)
         if (shape is None or name not in self.dynamic or not self.is_float(name)

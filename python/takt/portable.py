@@ -396,8 +396,8 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter, scales.ScalePorter
     # A part of a tensor that is set.
 
     def on_scatter(self, node: Any) -> bool:
-        """One that sets a block of a tensor, as x[:, 1:] = y is exported: what lies
-        around the block, and the block, one after the other."""
+        """Puts a block into a tensor, which is what x[:, 1:] = y is exported as: the parts
+        around the block and the block are concatenated."""
         data, indices, updates = node.input
         shape, places = self.shapes.get(data), self.constants.get(indices)
         if (shape is None or None in shape or places is None or places.size == 0

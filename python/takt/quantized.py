@@ -81,8 +81,8 @@ class Quantization:
     """What a graph says of quantized tensors.
 
     tensors    float tensors that are bytes dequantized: the bytes, their scale.
-    stepped    floats in steps of a scale that is found in each call: the floats
-               before.
+    stepped    tensors in steps of a scale that is found in each call, and the
+               tensors before the steps.
     constants  the same of constants: the integers, scales, zero points, and of
                which dimension the scales are.
     """
@@ -324,9 +324,9 @@ class QuantizedRewriter:
         self.dynamic.add(name)
 
     def with_floats(self, node: Any) -> Any:
-        """A product that is left to the compiler, of floats that calls compute from the
-        bytes. Of a DequantizeLinear the compiler would make one of integers, and of
-        the sums that this needs code that takes minutes to compile."""
+        """The node, with floats that calls compute from bytes if it is a product that is
+        left to the compiler. The compiler would make a product of integers of a
+        DequantizeLinear, and its code for the sums of these takes minutes to compile."""
         names = [name for name in node.input if name in self.quantization.tensors and name in self.dynamic]
         if node.op_type not in _PRODUCTS or not names:
             return node
@@ -388,22 +388,17 @@ class QuantizedRewriter:
         return True
 
     def quantized_max_pool(self, node: Any) -> bool:
-        """Of bytes whose steps stay the same."""
+        """A max pool of bytes whose steps stay the same."""
         found, end = self.quantization.tensors.get(node.input[0]), self.end_in_bytes(node.output[0])
-        in_shape, out_shape = self.shape(node.input[0]), self.shape(node.output[0])
-        attributes = self.attributes(node)
-        kernel = tuple(attributes.get("kernel_shape", ()))
-        if (found is None or end is None or found[1] != end[1] or found[0] not in self.last
-                or len(node.output) > 1 or len(kernel) != 2 or in_shape is None or out_shape is None):
+        if found is None or end is None or found[1] != end[1] or found[0] not in self.last or len(node.output) > 1:
             return False
-        geometry = self.window(node, kernel, in_shape, out_shape)
-        if geometry is None:
+        shape = self.pool_shape(node)
+        if shape is None:
             return False
-        n, c, h, w = in_shape
-        oh, ow = out_shape[2:]
-        call = tiled_calls.TiledCall(
-            "takt_max_pool2d_i8", ("i8", "i8"), (n, h, w, c, oh, ow, c, *geometry, c), (), 1, n * oh * ow,
-            max(1, min(n * oh * ow, 4 * _TILE_BYTES // c)), 0)
+        n, _, _, c, oh, ow, *_ = shape
+        pixels = n * oh * ow
+        call = tiled_calls.TiledCall("takt_max_pool2d_i8", ("i8", "i8"), shape, (), 1, pixels,
+                                     max(1, min(pixels, 4 * _TILE_BYTES // c)), 0)
         user = end[0]
         self.done.add(id(user))
         twin = self.kernel(call, [self.last[found[0]]], self.fresh("pool"), (n, oh, ow, c),
@@ -560,15 +555,16 @@ class QuantizedRewriter:
         of parts of them."""
         floats = self.to_last(source) if is_last else self.to_first(source)
         if floats not in self.ranges:
-            count = math.prod(self.shape(source))
+            shape = self.shape(source)
+            if is_last:
+                shape = (shape[0], *shape[2:], shape[1])
+            count = math.prod(shape)
             tile = min(count, _TILE_BYTES)
             find = tiled_calls.TiledCall("takt_range_f32", ("f32", "f32"), (count,), (), 1, count, tile, 0)
             found = self.kernel(find, [floats], self.fresh("ranges"), (2 * find.pixel_tiles,))
             call = tiled_calls.TiledCall(
                 "takt_quantize_i8", ("f32", "f32", "i8"), (count,), (), 1, count, tile, 0)
-            n, c, h, w = self.shape(source) if is_last else (0, 0, 0, 0)
-            quantized = self.kernel(call, [floats, found], self.fresh("bytes"),
-                                    (n, h, w, c) if is_last else self.shape(source), self.onnx.TensorProto.INT8)
+            quantized = self.kernel(call, [floats, found], self.fresh("bytes"), shape, self.onnx.TensorProto.INT8)
             self.ranges[floats] = quantized, found
         return self.ranges[floats]
 

@@ -647,24 +647,28 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
                   out_shape: tuple[int, ...]) -> str:
         return self.kernel(make_kernel(function, shape), inputs, self.fresh("conv"), out_shape)
 
-    def pool(self, node: Any, function: str, count_padding: bool) -> bool:
+    def pool_shape(self, node: Any) -> tuple[int, ...] | None:
+        """The 16 numbers of kernels::ConvShape for a pool of images."""
         in_shape, out_shape = self.shape(node.input[0]), self.shape(node.output[0])
         attributes = self.attributes(node)
         kernel = tuple(attributes.get("kernel_shape", ()))
-        if (in_shape is None or out_shape is None or len(kernel) != 2
-                or not self.is_float(node.input[0])
-                or node.input[0] not in self.last or attributes.get("storage_order", 0)):
-            return False
-        if attributes.get("ceil_mode", 0) and count_padding:
-            return False
+        if in_shape is None or out_shape is None or len(kernel) != 2 or attributes.get("storage_order", 0):
+            return None
         geometry = self.window(node, kernel, in_shape, out_shape)
         if geometry is None:
-            return False
+            return None
         n, c, h, w = in_shape
-        shape = (n, h, w, c, *out_shape[2:], c, *geometry, c)
+        return (n, h, w, c, *out_shape[2:], c, *geometry, c)
+
+    def pool(self, node: Any, function: str, count_padding: bool) -> bool:
+        shape = self.pool_shape(node)
+        if shape is None or not self.is_float(node.input[0]) or node.input[0] not in self.last:
+            return False
+        if self.attributes(node).get("ceil_mode", 0) and count_padding:
+            return False
+        n, _, _, c, oh, ow, *_ = shape
         twin = self.kernel(make_kernel(function, shape, count_padding=count_padding),
-                           [self.to_last(node.input[0])], self.fresh("pool"),
-                           (n, *out_shape[2:], c))
+                           [self.to_last(node.input[0])], self.fresh("pool"), (n, oh, ow, c))
         self.set_last(node.output[0], twin)
         return True
 

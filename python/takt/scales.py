@@ -101,7 +101,7 @@ class ScalePorter:
                        output: str, attributes: dict[str, Any]) -> bool:
         """A Conv or MatMul of `x`, in steps of the scale of this call, with a constant.
 
-        w      whole numbers, less `w_zero`; scale: of all of it, or of each result.
+        w      whole numbers, less `w_zero`; scale: one for all results, or one for each.
         """
         values = [self.constants.get(each) for each in (w, w_zero) if each]
         if scale is None or any(value is None for value in values) or values[0].ndim < 2:
@@ -114,7 +114,7 @@ class ScalePorter:
             whole = whole - values[1].astype(np.int32).reshape(shape if values[1].size > 1 else ())
         if scale.size not in (1, whole.shape[axis]):
             return False
-        # A scale that is a tensor of one element is of all.
+        # A scale of one element is that of all results.
         scale = scale.astype(np.float32).reshape(-1 if scale.size > 1 else ())
         # Without the zero point a byte may take nine bits: then the rest is a product of its own.
         parts = [np.clip(whole, -128, 127)]
@@ -137,7 +137,7 @@ class ScalePorter:
         if x not in self.stepped:
             zero, steps, half = (self.constant(np.float32(each)) for each in (0, 255, 128))
             limits = [self.constant(np.float32(each)) for each in (-128, 127)]
-            # Without axes, of everything.
+            # Without axes, they reduce everything.
             low = self.emit("Min", [self.emit("ReduceMin", [x], keepdims=0), zero])
             high = self.emit("Max", [self.emit("ReduceMax", [x], keepdims=0), zero])
             step = self.emit("Div", [self.emit("Sub", [high, low]), steps])
@@ -159,7 +159,7 @@ class ScalePorter:
 
 
 class _Pattern(ScalePorter):
-    """Keeps the nodes that a ScalePorter writes."""
+    """A ScalePorter whose nodes are kept for comparison."""
 
     def __init__(self, onnx: Any) -> None:
         self.onnx = onnx

@@ -79,7 +79,7 @@ class SlicingRewriter:
         return True
 
     def on_reducesum(self, node: Any) -> bool:
-        """Of pixels: their mean, times how many they are."""
+        """The sum of pixels is their mean, times their number."""
         shape, axes = self.shape(node.input[0]), self.axes(node)
         if axes not in ([2, 3], [2], [3]) or not self.attributes(node).get("keepdims", 1):
             return False
@@ -92,7 +92,7 @@ class SlicingRewriter:
         return True
 
     def axes(self, node: Any) -> list[int] | None:
-        """Of a reduction of four dimensions."""
+        """The axes of a reduction of a tensor of four dimensions, in order."""
         axes = self.attributes(node).get("axes")
         if len(node.input) > 1:
             axes = self.constants.get(node.input[1])
