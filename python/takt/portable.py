@@ -3,7 +3,8 @@
 `port()` computes what depends on constants alone, and puts other operators in the
 place of those that the compiler does not know or compiles wrongly: transforms of
 Fourier, recurrent layers that run backwards, padding by reflection, quantized
-operators of ONNX Runtime. What the network computes stays the same.
+operators of ONNX Runtime, convolutions of volumes. What the network computes stays
+the same.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, Callable, Union
 
 import numpy as np
 
-from . import filters, folding, operators, scales
+from . import filters, folding, operators, scales, volumes
 
 # The bases of longer transforms are matrices of over 64 MiB.
 _TRANSFORM_MAX = 4096
@@ -107,7 +108,8 @@ def _with_results(model: Any, ported: Any) -> Any:
     return inferred
 
 
-class _Porter(filters.FilterPorter, operators.OperatorPorter, scales.ScalePorter):
+class _Porter(filters.FilterPorter, operators.OperatorPorter, scales.ScalePorter,
+              volumes.VolumePorter):
     """Replaces the nodes of a graph."""
 
     def __init__(self, graph: Any, opset: int) -> None:
@@ -147,6 +149,7 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter, scales.ScalePorter
             ("", "GRU"): self.on_recurrent,
             ("", "LSTM"): self.on_recurrent,
             ("", "RNN"): self.on_recurrent,
+            ("", "ConvTranspose"): self.on_volume_transpose,
             ("", "Pad"): self.on_pad,
             ("", "ScatterND"): self.on_scatter,
             ("", "GlobalAveragePool"): self.on_mean,
@@ -183,7 +186,7 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter, scales.ScalePorter
         return handler is not None and handler(node)
 
     def on_conv(self, node: Any) -> bool:
-        return self.on_filter(node) or self.on_single(node)
+        return self.on_filter(node) or self.on_volume_conv(node) or self.on_single(node)
 
     def on_single(self, node: Any) -> bool:
         """One pixel for a result, which the compiler takes for a product of

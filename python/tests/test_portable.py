@@ -489,3 +489,52 @@ def test_a_network_of_quantized_operators_keeps_its_results(tmp_path, per_channe
         for name in ("net.onnx", "ported.onnx"))
     step = np.diff(np.unique(wanted)).min()
     assert np.abs(found - wanted).max() <= 2 * step + 1e-6
+
+
+@pytest.mark.parametrize("shape, weights, options", [
+    ((1, 4, 5, 7, 6), (6, 4, 3, 3, 3), {"pads": [1] * 6}),
+    ((2, 3, 5, 9, 8), (4, 3, 3, 5, 5), {"pads": [1, 2, 2, 0, 2, 1], "strides": [1, 2, 2]}),
+    ((2, 4, 9, 4, 4), (6, 4, 3, 1, 1), {"pads": [2, 0, 0, 1, 0, 0], "strides": [2, 1, 1],
+                                        "dilations": [2, 1, 1]}),
+    ((1, 4, 4, 5, 5), (4, 1, 3, 3, 3), {"pads": [1] * 6, "group": 4}),
+    ((1, 4, 4, 5, 5), (6, 2, 2, 3, 3), {"group": 2}),
+    ((1, 4, 4, 5, 5), (6, 4, 1, 3, 3), {"dilations": [1, 2, 2]}),
+])
+def test_volumes_are_convolved_as_images(shape, weights, options):
+    network = model_of([helper.make_node("Conv", ["x", "w", "b"], ["y"], **options)],
+                       {"x": list(shape)}, {"y": None}, w=floats(*weights), b=floats(weights[0]))
+    check_volume(network, shape, "Conv")
+
+
+@pytest.mark.parametrize("shape, weights, options", [
+    ((1, 4, 3, 5, 6), (4, 3, 3, 3, 3), {"strides": [2] * 3, "pads": [1] * 6,
+                                        "output_padding": [1] * 3}),
+    ((2, 4, 3, 5, 6), (4, 3, 4, 4, 4), {"strides": [2] * 3, "pads": [1] * 6}),
+    ((1, 4, 3, 5, 6), (4, 3, 3, 3, 3), {"strides": [1, 2, 2], "pads": [2, 1, 1, 0, 1, 0]}),
+    ((1, 4, 3, 5, 6), (4, 3, 3, 2, 2), {"strides": [3, 2, 2], "dilations": [2, 1, 1]}),
+])
+def test_volumes_are_convolved_backwards_as_images(shape, weights, options):
+    network = model_of([helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], **options)],
+                       {"x": list(shape)}, {"y": None}, w=floats(*weights), b=floats(weights[1]))
+    check_volume(network, shape, "ConvTranspose")
+
+
+def test_volumes_with_images_of_the_bias_alone_stay():
+    network = model_of([helper.make_node("ConvTranspose", ["x", "w"], ["y"], strides=[2, 1, 1])],
+                       {"x": [1, 2, 3, 4, 4]}, {"y": None}, w=floats(2, 2, 1, 3, 3))
+    assert kinds(portable.port(network)) == ["ConvTranspose"]
+
+
+def check_volume(network, shape, kind):
+    """The same result by `kind` of images alone."""
+    x = floats(*shape)
+    ported = portable.port(network)
+    onnx.checker.check_model(ported)
+    inferred = onnx.shape_inference.infer_shapes(ported)
+    ranks = {value.name: len(value.type.tensor_type.shape.dim)
+             for value in [*inferred.graph.input, *inferred.graph.value_info, *inferred.graph.output]}
+    assert {ranks[node.input[0]] for node in ported.graph.node if node.op_type == kind} == {4}
+    runtime = pytest.importorskip("onnxruntime")
+    wanted, found = (runtime.InferenceSession(each.SerializeToString()).run(None, {"x": x})[0]
+                     for each in (network, ported))
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-5 * max(1, np.abs(wanted).max()))

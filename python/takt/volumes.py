@@ -1,0 +1,125 @@
+"""Convolutions of three dimensions, for `portable`.
+
+Networks for video and stereo vision have them. iree-compile makes plain loops of
+them, and does not take those of groups. A volume is a row of images: a result's image depends on
+`taps` of them, which become the channels of one image. So a convolution of images
+computes the same, in one pass.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class VolumePorter:
+    """The part of the porter that knows them."""
+
+    def on_volume_conv(self, node: Any) -> bool:
+        attributes = self.attributes(node)
+        source, weights, bias = [*node.input, ""][:3]
+        shape, result = self.shapes.get(source), self.shapes.get(node.output[0])
+        kernel = self.constants.get(weights)
+        if (shape is None or result is None or kernel is None or kernel.ndim != 5
+                or None in [*shape, *result] or len(shape) != 5 or len(result) != 5
+                or attributes.get("auto_pad", b"NOTSET") != b"NOTSET"):
+            return False
+        group = attributes.get("group", 1)
+        pads = attributes.get("pads", [0] * 6)
+        strides = attributes.get("strides", [1] * 3)
+        dilations = attributes.get("dilations", [1] * 3)
+        filters, channels, taps = kernel.shape[:3]
+        images = self.images(source, shape, (pads[0], pads[3]))
+        steps = [self.step(images, tap * dilations[0], strides[0], result[2]) for tap in range(taps)]
+        if group == 1:  # Whole images one after another.
+            joined = self.emit("Concat", steps, axis=2)
+            flat = kernel.transpose(0, 2, 1, 3, 4)
+        else:  # The taps of a channel, which stay in its group.
+            ones = self.constant([3])
+            joined = self.emit("Concat", [self.emit("Unsqueeze", [step, ones]) for step in steps], axis=3)
+            flat = kernel
+        rows = self.emit("Reshape", [joined, self.constant(
+            [shape[0] * result[2], shape[1] * taps, *shape[3:]])])
+        found = self.emit(
+            "Conv", [rows, self.constant(flat.reshape(filters, channels * taps, *kernel.shape[3:])),
+                     *([bias] if bias else [])],
+            group=group, kernel_shape=list(kernel.shape[3:]), strides=list(strides[1:]),
+            dilations=list(dilations[1:]), pads=[pads[i] for i in (1, 2, 4, 5)])
+        self.volume(found, result, node.output[0])
+        return True
+
+    def on_volume_transpose(self, node: Any) -> bool:
+        """A transposed convolution. Every `stride`-th image of a result meets the
+        same taps, so these images are one transposed convolution of images."""
+        attributes = self.attributes(node)
+        source, weights, bias = [*node.input, ""][:3]
+        shape, result = self.shapes.get(source), self.shapes.get(node.output[0])
+        kernel = self.constants.get(weights)
+        if (shape is None or result is None or kernel is None or kernel.ndim != 5
+                or None in [*shape, *result] or len(shape) != 5 or len(result) != 5
+                or attributes.get("auto_pad", b"NOTSET") != b"NOTSET" or "output_shape" in attributes
+                or attributes.get("group", 1) != 1):
+            return False
+        pads = attributes.get("pads", [0] * 6)
+        strides = attributes.get("strides", [1] * 3)
+        dilations = attributes.get("dilations", [1] * 3)
+        behind = attributes.get("output_padding", [0] * 3)
+        phases = [_Phase(kernel.shape[2], strides[0], dilations[0], pads[0] + first)
+                  for first in range(strides[0])]
+        if any(not phase.taps for phase in phases):
+            return False  # Images of the bias alone.
+        count = -(-result[2] // strides[0])
+        before = max(0, -min(min(phase.begins) for phase in phases))
+        after = max(0, max(max(phase.begins) for phase in phases) + count - shape[2])
+        images = self.images(source, shape, (before, after))
+        found = []
+        for phase in phases:
+            steps = [self.step(images, before + begin, 1, count) for begin in phase.begins]
+            rows = self.emit("Reshape", [self.emit("Concat", steps, axis=2), self.constant(
+                [shape[0] * count, shape[1] * len(steps), *shape[3:]])])
+            flat = np.concatenate([kernel[:, :, tap] for tap in phase.taps])
+            each = self.emit(
+                "ConvTranspose", [rows, self.constant(flat), *([bias] if bias else [])],
+                kernel_shape=list(kernel.shape[3:]), strides=list(strides[1:]),
+                dilations=list(dilations[1:]), output_padding=list(behind[1:]),
+                pads=[pads[i] for i in (1, 2, 4, 5)])
+            found.append(self.emit("Reshape", [each, self.constant(
+                [shape[0], count, 1, result[1], *result[3:]])]))
+        turns = self.emit("Concat", found, axis=2)
+        joined = self.emit("Reshape", [turns, self.constant(
+            [shape[0], count * strides[0], result[1], *result[3:]])])
+        if count * strides[0] > result[2]:
+            joined = self.slice(joined, 1, 0, result[2])
+        self.emit("Transpose", [joined], node.output[0], perm=[0, 2, 1, 3, 4])
+        return True
+
+    def images(self, name: str, shape: list[int], pads: tuple[int, int]) -> str:
+        """[batch][images][channels][rows][columns], with images of zeros at both ends."""
+        turned = self.emit("Transpose", [name], perm=[0, 2, 1, 3, 4])
+        if pads == (0, 0):
+            return turned
+        return self.emit("Pad", [turned, self.constant([0, pads[0], 0, 0, 0, 0, pads[1], 0, 0, 0])])
+
+    def step(self, images: str, begin: int, stride: int, count: int) -> str:
+        """The images from `begin` on that one tap meets, one for each result."""
+        end = begin + (count - 1) * stride + 1
+        return self.emit("Slice", [images, *map(self.constant, ([begin], [end], [1], [stride]))])
+
+    def volume(self, name: str, result: list[int], output: str) -> None:
+        """Back to [batch][channels][images][rows][columns]."""
+        images = self.emit("Reshape", [name, self.constant(
+            [result[0], result[2], result[1], *result[3:]])])
+        self.emit("Transpose", [images], output, perm=[0, 2, 1, 3, 4])
+
+
+class _Phase:
+    """The taps that the images first, first + stride, ... of a transposed
+    convolution meet, and the image of the input that each meets first.
+
+    first    with what is cut off in front.
+    """
+
+    def __init__(self, taps: int, stride: int, dilation: int, first: int) -> None:
+        self.taps = [tap for tap in range(taps) if (first - tap * dilation) % stride == 0]
+        self.begins = [(first - tap * dilation) // stride for tap in self.taps]
