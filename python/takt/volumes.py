@@ -1,9 +1,9 @@
 """Convolutions of three dimensions, for `portable`.
 
 Networks for video and stereo vision have them. iree-compile makes plain loops of
-them, and does not take those of groups. A volume is a row of images: a result's image depends on
-`taps` of them, which become the channels of one image. So a convolution of images
-computes the same, in one pass.
+them, and does not take those of groups. A volume is a row of images: an image of
+the result depends on `taps` of them, which become the channels of one image. So a
+convolution of images computes the same, in one pass.
 """
 
 from __future__ import annotations
@@ -17,14 +17,11 @@ class VolumePorter:
     """The part of the porter that knows them."""
 
     def on_volume_conv(self, node: Any) -> bool:
+        if not self.has_volumes(node):
+            return False
         attributes = self.attributes(node)
         source, weights, bias = [*node.input, ""][:3]
-        shape, result = self.shapes.get(source), self.shapes.get(node.output[0])
-        kernel = self.constants.get(weights)
-        if (shape is None or result is None or kernel is None or kernel.ndim != 5
-                or None in [*shape, *result] or len(shape) != 5 or len(result) != 5
-                or attributes.get("auto_pad", b"NOTSET") != b"NOTSET"):
-            return False
+        shape, result, kernel = self.shapes[source], self.shapes[node.output[0]], self.constants[weights]
         group = attributes.get("group", 1)
         pads = attributes.get("pads", [0] * 6)
         strides = attributes.get("strides", [1] * 3)
@@ -53,14 +50,11 @@ class VolumePorter:
         """A transposed convolution. Every `stride`-th image of a result meets the
         same taps, so these images are one transposed convolution of images."""
         attributes = self.attributes(node)
-        source, weights, bias = [*node.input, ""][:3]
-        shape, result = self.shapes.get(source), self.shapes.get(node.output[0])
-        kernel = self.constants.get(weights)
-        if (shape is None or result is None or kernel is None or kernel.ndim != 5
-                or None in [*shape, *result] or len(shape) != 5 or len(result) != 5
-                or attributes.get("auto_pad", b"NOTSET") != b"NOTSET" or "output_shape" in attributes
+        if (not self.has_volumes(node) or "output_shape" in attributes
                 or attributes.get("group", 1) != 1):
             return False
+        source, weights, bias = [*node.input, ""][:3]
+        shape, result, kernel = self.shapes[source], self.shapes[node.output[0]], self.constants[weights]
         pads = attributes.get("pads", [0] * 6)
         strides = attributes.get("strides", [1] * 3)
         dilations = attributes.get("dilations", [1] * 3)
@@ -93,6 +87,13 @@ class VolumePorter:
             joined = self.slice(joined, 1, 0, result[2])
         self.emit("Transpose", [joined], node.output[0], perm=[0, 2, 1, 3, 4])
         return True
+
+    def has_volumes(self, node: Any) -> bool:
+        """Whether all shapes are known, and the weights and the padding."""
+        shapes = [self.shapes.get(name, []) for name in (node.input[0], node.output[0])]
+        return (node.input[1] in self.constants and self.constants[node.input[1]].ndim == 5
+                and all(len(shape) == 5 and None not in shape for shape in shapes)
+                and self.attributes(node).get("auto_pad", b"NOTSET") == b"NOTSET")
 
     def images(self, name: str, shape: list[int], pads: tuple[int, int]) -> str:
         """[batch][images][channels][rows][columns], with images of zeros at both ends."""
