@@ -19,13 +19,10 @@ class VolumePorter:
     def on_volume_conv(self, node: Any) -> bool:
         if not self.has_volumes(node):
             return False
-        attributes = self.attributes(node)
         source, weights, bias = [*node.input, ""][:3]
         shape, result, kernel = self.shapes[source], self.shapes[node.output[0]], self.constants[weights]
-        group = attributes.get("group", 1)
-        pads = attributes.get("pads", [0] * 6)
-        strides = attributes.get("strides", [1] * 3)
-        dilations = attributes.get("dilations", [1] * 3)
+        group = self.attributes(node).get("group", 1)
+        pads, strides, dilations = self.window_of(node)
         filters, channels, taps = kernel.shape[:3]
         images = self.images(source, shape, (pads[0], pads[3]))
         steps = [self.step(images, tap * dilations[0], strides[0], result[2]) for tap in range(taps)]
@@ -33,8 +30,8 @@ class VolumePorter:
             joined = self.emit("Concat", steps, axis=2)
             flat = kernel.transpose(0, 2, 1, 3, 4)
         else:  # The taps of a channel, which stay in its group.
-            ones = self.constant([3])
-            joined = self.emit("Concat", [self.emit("Unsqueeze", [step, ones]) for step in steps], axis=3)
+            axis = self.constant([3])
+            joined = self.emit("Concat", [self.emit("Unsqueeze", [step, axis]) for step in steps], axis=3)
             flat = kernel
         rows = self.emit("Reshape", [joined, self.constant(
             [shape[0] * result[2], shape[1] * taps, *shape[3:]])])
@@ -43,7 +40,9 @@ class VolumePorter:
                      *([bias] if bias else [])],
             group=group, kernel_shape=list(kernel.shape[3:]), strides=list(strides[1:]),
             dilations=list(dilations[1:]), pads=[pads[i] for i in (1, 2, 4, 5)])
-        self.volume(found, result, node.output[0])
+        by_batch = self.emit("Reshape", [found, self.constant(
+            [shape[0], result[2], filters, *result[3:]])])
+        self.emit("Transpose", [by_batch], node.output[0], perm=[0, 2, 1, 3, 4])
         return True
 
     def on_volume_transpose(self, node: Any) -> bool:
@@ -55,10 +54,7 @@ class VolumePorter:
             return False
         source, weights, bias = [*node.input, ""][:3]
         shape, result, kernel = self.shapes[source], self.shapes[node.output[0]], self.constants[weights]
-        pads = attributes.get("pads", [0] * 6)
-        strides = attributes.get("strides", [1] * 3)
-        dilations = attributes.get("dilations", [1] * 3)
-        behind = attributes.get("output_padding", [0] * 3)
+        pads, strides, dilations = self.window_of(node)
         phases = [_Phase(kernel.shape[2], strides[0], dilations[0], pads[0] + first)
                   for first in range(strides[0])]
         if any(not phase.taps for phase in phases):
@@ -76,8 +72,8 @@ class VolumePorter:
             each = self.emit(
                 "ConvTranspose", [rows, self.constant(flat), *([bias] if bias else [])],
                 kernel_shape=list(kernel.shape[3:]), strides=list(strides[1:]),
-                dilations=list(dilations[1:]), output_padding=list(behind[1:]),
-                pads=[pads[i] for i in (1, 2, 4, 5)])
+                dilations=list(dilations[1:]), pads=[pads[i] for i in (1, 2, 4, 5)],
+                output_padding=list(attributes.get("output_padding", [0] * 3)[1:]))
             found.append(self.emit("Reshape", [each, self.constant(
                 [shape[0], count, 1, result[1], *result[3:]])]))
         turns = self.emit("Concat", found, axis=2)
@@ -95,30 +91,31 @@ class VolumePorter:
                 and all(len(shape) == 5 and None not in shape for shape in shapes)
                 and self.attributes(node).get("auto_pad", b"NOTSET") == b"NOTSET")
 
+    def window_of(self, node: Any) -> tuple[list[int], list[int], list[int]]:
+        """The padding, the strides and the dilations."""
+        attributes = self.attributes(node)
+        return (attributes.get("pads", [0] * 6), attributes.get("strides", [1] * 3),
+                attributes.get("dilations", [1] * 3))
+
     def images(self, name: str, shape: list[int], pads: tuple[int, int]) -> str:
-        """[batch][images][channels][rows][columns], with images of zeros at both ends."""
+        """The tensor as [batch][images][channels][rows][columns], with `pads` images of
+        zeros at its ends."""
         turned = self.emit("Transpose", [name], perm=[0, 2, 1, 3, 4])
         if pads == (0, 0):
             return turned
         return self.emit("Pad", [turned, self.constant([0, pads[0], 0, 0, 0, 0, pads[1], 0, 0, 0])])
 
     def step(self, images: str, begin: int, stride: int, count: int) -> str:
-        """The images from `begin` on that one tap meets, one for each result."""
+        """Every `stride`-th image from `begin` on, `count` in all."""
         end = begin + (count - 1) * stride + 1
         return self.emit("Slice", [images, *map(self.constant, ([begin], [end], [1], [stride]))])
 
-    def volume(self, name: str, result: list[int], output: str) -> None:
-        """Back to [batch][channels][images][rows][columns]."""
-        images = self.emit("Reshape", [name, self.constant(
-            [result[0], result[2], result[1], *result[3:]])])
-        self.emit("Transpose", [images], output, perm=[0, 2, 1, 3, 4])
-
 
 class _Phase:
-    """The taps that the images first, first + stride, ... of a transposed
-    convolution meet, and the image of the input that each meets first.
+    """The taps of every `stride`-th image of a transposed convolution's result, and
+    the image of the input that each tap meets first.
 
-    first    with what is cut off in front.
+    first    the first of these images, counted before the padding is cut off.
     """
 
     def __init__(self, taps: int, stride: int, dilation: int, first: int) -> None:

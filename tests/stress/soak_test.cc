@@ -402,7 +402,7 @@ void Soak::LoseResources() {
     Require(
         takt::Status(takt_scheduler_set_available(instance_.get(), lost, true)),
         "find");
-    // What it held up goes on for a while.
+    // The loss still delays jobs for two periods.
     misses_.AddLoss({begin_ns, takt_clock_now_ns() + 2 * kPeriodNs});
     ++losses_;
   }
