@@ -13,7 +13,7 @@ from typing import Any, Callable, Union
 
 import numpy as np
 
-from . import filters, folding, operators, scales, volumes
+from . import filters, folding, operators, scales, sequences, volumes
 
 # The bases of longer transforms are matrices of over 64 MiB.
 _TRANSFORM_MAX = 4096
@@ -109,7 +109,7 @@ def _with_results(model: Any, ported: Any) -> Any:
 
 
 class _Porter(filters.FilterPorter, operators.OperatorPorter, scales.ScalePorter,
-              volumes.VolumePorter):
+              sequences.SequencePorter, volumes.VolumePorter):
     """Replaces the nodes of a graph."""
 
     def __init__(self, graph: Any, opset: int) -> None:
@@ -149,6 +149,7 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter, scales.ScalePorter
             ("", "GRU"): self.on_recurrent,
             ("", "LSTM"): self.on_recurrent,
             ("", "RNN"): self.on_recurrent,
+            ("", "ReverseSequence"): self.on_reverse,
             ("", "ConvTranspose"): self.on_volume_transpose,
             ("", "Pad"): self.on_pad,
             ("", "ScatterND"): self.on_scatter,
@@ -340,61 +341,6 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter, scales.ScalePorter
         if end > 0:
             parts.append(self.gather(source, axis, indices[-end:]))
         return self.emit("Concat", parts, axis=axis) if len(parts) > 1 else source
-
-    # Recurrent layers, as layers that run forwards.
-
-    def on_recurrent(self, node: Any) -> bool:
-        attributes = self.attributes(node)
-        shape = self.shapes.get(node.input[0])
-        inputs = [*node.input, *[""] * (8 - len(node.input))]
-        lengths = self.constants.get(inputs[4])
-        has_all_steps = (
-            lengths is not None and shape is not None and shape[0] is not None and (lengths == shape[0]).all())
-        direction = attributes.pop("direction", b"forward").decode()
-        if attributes.get("layout", 0) or (inputs[4] and not has_all_steps):
-            return False
-        if direction == "forward" and not inputs[4]:
-            return False
-        inputs[4] = ""
-        if direction == "forward":
-            self.layer(node.op_type, inputs, list(node.output), attributes)
-            return True
-        count = 2 if direction == "bidirectional" else 1
-        results: list[list[str]] = []
-        for i in range(count):
-            is_backward = direction == "reverse" or i == 1
-            own = dict(attributes)
-            # The functions of each direction follow each other.
-            for key in ("activations", "activation_alpha", "activation_beta"):
-                if key in own and count == 2:
-                    half = len(own[key]) // 2
-                    own[key] = own[key][i * half:][:half]
-            source = self.backward(inputs[0]) if is_backward else inputs[0]
-            parts = [self.slice(name, 0, i, i + 1) if name and count == 2 else name for name in inputs[1:]]
-            names = [self.fresh("layer") if name else "" for name in node.output]
-            self.layer(node.op_type, [source, *parts], names, own)
-            if is_backward and names[0]:
-                names[0] = self.backward(names[0])
-            results.append(names)
-        for k, name in enumerate(node.output):
-            if not name:
-                continue
-            if count == 2:
-                self.emit("Concat", [each[k] for each in results], name, axis=1 if k == 0 else 0)
-            else:
-                self.emit("Identity", [results[0][k]], name)
-        return True
-
-    def layer(self, kind: str, inputs: list[str], outputs: list[str], attributes: dict[str, Any]) -> None:
-        inputs = list(inputs)
-        while not inputs[-1]:
-            inputs.pop()
-        self.out.append(self.onnx.helper.make_node(kind, inputs, outputs, **attributes))
-
-    def backward(self, name: str) -> str:
-        """The steps in the other order."""
-        bounds = ([-1], [np.iinfo(np.int64).min + 1], [0], [-1])
-        return self.emit("Slice", [name, *map(self.constant, bounds)])
 
     # A part of a tensor that is set.
 

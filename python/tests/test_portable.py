@@ -144,6 +144,65 @@ def test_layers_run_forwards(kind, gates, direction, count):
             np.testing.assert_allclose(found[k][i:i + 1], wanted[k], atol=1e-5)
 
 
+def ort_run(model, feeds):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(None, feeds)
+
+
+@pytest.mark.parametrize("kind, gates", [("GRU", 3), ("LSTM", 4), ("RNN", 1)])
+@pytest.mark.parametrize("direction, count", [("forward", 1), ("bidirectional", 2), ("reverse", 1)])
+def test_layers_end_with_their_sequences(kind, gates, direction, count):
+    steps, batch, width, hidden = 6, 4, 3, 5
+    results = ["y", "h", "c"] if kind == "LSTM" else ["y", "h"]
+    states = ["h0", "c0"] if kind == "LSTM" else ["h0"]
+    model = model_of(
+        [helper.make_node(kind, ["x", "w", "r", "b", "lengths", *states], results, direction=direction,
+                          hidden_size=hidden)],
+        {"x": [steps, batch, width], "lengths": (TensorProto.INT32, [batch])},
+        {name: None for name in results}, w=floats(count, gates * hidden, width),
+        r=floats(count, gates * hidden, hidden), b=floats(count, 2 * gates * hidden),
+        **{name: floats(count, batch, hidden) for name in states})
+    ported = portable.port(model)
+    layers = [node for node in ported.graph.node if node.op_type == kind]
+    assert len(layers) == count
+    assert not any(len(node.input) > 4 and node.input[4] for node in layers)
+    for lengths in ([6, 0, 3, 1], [6, 6, 6, 6]):
+        feeds = {"x": floats(steps, batch, width), "lengths": np.array(lengths, np.int32)}
+        for a, b in zip(ort_run(model, feeds), ort_run(ported, feeds)):
+            np.testing.assert_allclose(b, a, atol=1e-5)
+
+
+def test_a_cell_that_cannot_be_frozen_stays():
+    weights = {"w": floats(1, 20, 3), "r": floats(1, 20, 5)}
+    change = {"clip": 3.0}
+    for outputs, is_kept in ((["y", "h", "c"], True), (["y", "h"], False)):
+        model = model_of(
+            [helper.make_node("LSTM", ["x", "w", "r", "", "lengths"], outputs, hidden_size=5, **change)],
+            {"x": [6, 4, 3], "lengths": (TensorProto.INT32, [4])}, {name: None for name in outputs}, **weights)
+        assert (kinds(portable.port(model)) == ["LSTM"]) == is_kept
+
+
+@pytest.mark.parametrize("axes", [{}, {"time_axis": 1, "batch_axis": 0}])
+def test_the_begin_of_a_sequence_is_reversed(axes):
+    model = model_of([helper.make_node("ReverseSequence", ["x", "lengths"], ["y"], **axes)],
+                     {"x": [5, 5, 2], "lengths": (TensorProto.INT64, [5])}, {"y": [5, 5, 2]})
+    check(model, {"x": floats(5, 5, 2), "lengths": np.array([1, 5, 3, 2, 4])}, "ReverseSequence", 0)
+
+
+def test_a_layer_whose_sequences_end_runs(tmp_path):
+    model = model_of(
+        [helper.make_node("LSTM", ["x", "w", "r", "", "lengths"], ["y", "h", "c"], hidden_size=16,
+                          direction="bidirectional")],
+        {"x": [6, 3, 8], "lengths": (TensorProto.INT32, [3])}, {"y": None, "h": None, "c": None},
+        w=floats(2, 64, 8), r=floats(2, 64, 16))
+    onnx.save(model, tmp_path / "net.onnx")
+    feeds = {"x": floats(6, 3, 8), "lengths": np.array([2, 6, 5], np.int32)}
+    found = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(feeds["x"], feeds["lengths"])
+    for a, b in zip(ort_run(model, feeds), found):
+        np.testing.assert_allclose(b, a, atol=1e-5)
+
+
 @pytest.mark.parametrize("filters, taps, stride, pads, samples", [
     (20, 40, 16, [0, 0], 200),  # A step of 16 samples, and a kernel of three steps.
     (20, 48, 16, [5, 9], 201),
