@@ -2,7 +2,8 @@
 
 Exporters leave shapes as chains of operations: Shape, Gather, Concat, Reshape.
 `fold()` computes these chains, and with them the shapes of what follows, by the
-reference implementation of the package onnx.
+reference implementation of the package onnx. So it does with an If, a Loop or a Scan
+whose condition or number of turns is known (subgraphs.py).
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 from typing import Any, Iterable
 
 import numpy as np
+
+from . import subgraphs
 
 # These have subgraphs, depend on more than their inputs, or mean more than their
 # result: the bytes of a quantized network are what its kernels take.
@@ -60,12 +63,15 @@ class _Round:
     def run(self) -> bool:
         """Whether something was replaced."""
         kept, new = [], {}
-        is_inlined = False
+        is_opened = False
+        room = subgraphs.NODES_MAX - len(self.graph.node)
         for node in self.graph.node:
-            branch = self.branch(node)
-            if branch is not None:
-                kept.extend(branch)
-                is_inlined = True
+            inner = subgraphs.opened(node, self.constants, self.shapes, room)
+            if inner is not None:
+                room -= len(inner.node)
+                kept.extend(inner.node)
+                self.graph.initializer.extend(inner.initializer)
+                is_opened = True
                 continue
             values = self.compute(node)
             if values is None:
@@ -76,7 +82,7 @@ class _Round:
                 kept.append(node)
             else:
                 new.update(values)
-        if not new and not is_inlined:
+        if not new and not is_opened:
             return False
         used = {name for node in kept for name in inputs(node)}
         del self.graph.node[:]
@@ -88,27 +94,6 @@ class _Round:
         for value in stale:
             self.graph.value_info.remove(value)
         return True
-
-    def branch(self, node: Any) -> list[Any] | None:
-        """The nodes of the branch that an If with a known condition takes; None for
-        any other node."""
-        if node.op_type != "If" or node.domain not in ("", "ai.onnx") or node.input[0] not in self.constants:
-            return None
-        key = "then_branch" if bool(self.constants[node.input[0]].reshape(-1)[0]) else "else_branch"
-        graph = next(each.g for each in node.attribute if each.name == key)
-        # Other branches may have the same names.
-        prefix = f"{node.output[0]}."
-        own = {tensor.name for tensor in graph.initializer}
-        own.update(name for inner in graph.node for name in inner.output if name)
-        renamed = {name: prefix + name for name in own}
-        for tensor in graph.initializer:
-            self.graph.initializer.add().CopyFrom(tensor)
-            self.graph.initializer[-1].name = renamed[tensor.name]
-        nodes = [_renamed(inner, renamed) for inner in graph.node]
-        for result, name in zip(graph.output, node.output):
-            source = renamed.get(result.name, result.name)
-            nodes.append(self.onnx.helper.make_node("Identity", [source], [name]))
-        return nodes
 
     def compute(self, node: Any) -> dict[str, np.ndarray] | None:
         """The node's results; None if they depend on an input, or are too large."""
@@ -142,25 +127,8 @@ class _Round:
             [node], "node", [helper.make_value_info(name, self.onnx.TypeProto()) for name in feeds],
             [helper.make_value_info(name, self.onnx.TypeProto()) for name in outputs])
         evaluator = self.onnx.reference.ReferenceEvaluator(graph, opsets=self.opsets)
-        return {name: np.asarray(value)
+        return {name: value if isinstance(value, list) else np.asarray(value)  # A sequence is no array.
                 for name, value in zip(outputs, evaluator.run(outputs, feeds))}
-
-
-def _renamed(node: Any, names: dict[str, str]) -> Any:
-    """With other names for some tensors, in its subgraphs, too. A subgraph has no
-    tensor of its own with one of these names."""
-    result = type(node)()
-    result.CopyFrom(node)
-    result.input[:] = [names.get(name, name) for name in node.input]
-    result.output[:] = [names.get(name, name) for name in node.output]
-    for attribute in result.attribute:
-        for graph in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
-            inner = [_renamed(each, names) for each in graph.node]
-            del graph.node[:]
-            graph.node.extend(inner)
-            for value in graph.output:
-                value.name = names.get(value.name, value.name)
-    return result
 
 
 def needed(nodes: Iterable[Any], results: Iterable[str]) -> tuple[list[Any], set[str]]:

@@ -13,7 +13,7 @@ from typing import Any, Callable, Union
 
 import numpy as np
 
-from . import filters, folding, operators, scales, sequences, volumes
+from . import filters, folding, lists, operators, scales, sequences, volumes
 
 # The bases of longer transforms are matrices of over 64 MiB.
 _TRANSFORM_MAX = 4096
@@ -108,7 +108,7 @@ def _with_results(model: Any, ported: Any) -> Any:
     return inferred
 
 
-class _Porter(filters.FilterPorter, operators.OperatorPorter, scales.ScalePorter,
+class _Porter(filters.FilterPorter, lists.ListPorter, operators.OperatorPorter, scales.ScalePorter,
               sequences.SequencePorter, volumes.VolumePorter):
     """Replaces the nodes of a graph."""
 
@@ -135,6 +135,7 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter, scales.ScalePorter
             self.shapes[name] = list(array.shape)
         self.out: list[Any] = []
         self.count = 0
+        self.lists: dict[str, list[str]] = {}  # The members of sequences of tensors.
         self.whole: dict[str, str] = {}  # Integers, and the floats that they were.
         self.stepped: dict[str, str] = {}  # Floats, and the same in whole steps.
         self.makers = {name: node for node in self.graph.node for name in node.output}
@@ -156,6 +157,7 @@ class _Porter(filters.FilterPorter, operators.OperatorPorter, scales.ScalePorter
             ("", "GlobalAveragePool"): self.on_mean,
             ("", "ReduceMean"): self.on_mean,
             (_HIDDEN_DOMAIN, "STFT"): self.on_stft,
+            **self.list_handlers(),
             **self.operator_handlers(),
         }
 

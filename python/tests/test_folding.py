@@ -85,3 +85,12 @@ def test_the_kernels_get_what_was_folded(needs_compiler, tmp_path):
     with takt.Instance(workers=1) as robot:
         got = robot.load(artifact.path).function()(x)
     np.testing.assert_allclose(got, run(model, x), rtol=1e-5, atol=1e-5)
+
+
+def test_a_sequence_is_no_constant():
+    model = model_of(
+        [helper.make_node("SequenceConstruct", ["a", "a"], ["list"]),
+         helper.make_node("SequenceAt", ["list", "place"], ["b"]),
+         helper.make_node("Add", ["x", "b"], ["y"])],
+        [3], "y", a=np.ones(3, np.float32), place=np.int64(1))
+    assert [node.op_type for node in folding.fold(model).graph.node] == ["SequenceConstruct", "SequenceAt", "Add"]

@@ -597,3 +597,31 @@ def check_volume(network, shape, kind):
     wanted, found = (runtime.InferenceSession(each.SerializeToString()).run(None, {"x": x})[0]
                      for each in (network, ported))
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-5 * max(1, np.abs(wanted).max()))
+
+
+def test_sequences_are_their_members():
+    def node(kind, inputs, output, **attributes):
+        return helper.make_node(kind, inputs, [output], **attributes)
+
+    model = model_of(
+        [node("SplitToSequence", ["x", "two"], "pairs", axis=1), node("SequenceErase", ["pairs", "zero"], "some"),
+         node("SequenceAt", ["some", "last"], "a"), node("SequenceEmpty", [], "none"),
+         node("SequenceInsert", ["none", "a"], "one"), node("SequenceInsert", ["one", "b", "zero"], "both"),
+         node("Identity", ["both"], "same"), node("ConcatFromSequence", ["same"], "y", axis=0, new_axis=1),
+         node("SequenceLength", ["pairs"], "count"), node("SplitToSequence", ["x"], "columns", axis=-1, keepdims=0),
+         node("SequenceAt", ["columns", "last"], "z"), node("SplitToSequence", ["x", "sizes"], "rows"),
+         node("SequenceConstruct", ["x", "b"], "xb"), node("SequenceAt", ["xb", "last"], "w"),
+         node("SequenceAt", ["rows", "zero"], "v")],
+        {"x": [3, 5], "b": [3, 1]},
+        {"y": [2, 3, 1], "count": (TensorProto.INT64, []), "z": [3], "w": [3, 1], "v": [2, 5]},
+        two=np.int64(2), zero=np.int64(0), last=np.int64(-1), sizes=np.array([2, 1]))
+    ported = check(model, {"x": floats(3, 5), "b": floats(3, 1)}, "SequenceAt", 0)
+    assert not any("Sequence" in kind for kind in kinds(ported))
+
+
+def test_a_sequence_of_a_place_that_is_not_known_stays():
+    model = model_of(
+        [helper.make_node("SequenceConstruct", ["x", "x"], ["list"]),
+         helper.make_node("SequenceAt", ["list", "i"], ["y"])],
+        {"x": [3], "i": (TensorProto.INT64, [])}, {"y": [3]})
+    assert kinds(portable.port(model)) == ["SequenceConstruct", "SequenceAt"]

@@ -1,0 +1,186 @@
+"""The nodes that an If, a Loop or a Scan stands for, for folding.py.
+
+An If with a known condition is one of its branches. A Loop or a Scan with a known
+number of turns is that many copies of its body, whose tensors may differ in shape.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# A graph does not get more of them by its loops.
+NODES_MAX = 8192
+
+
+def opened(node: Any, constants: dict[str, np.ndarray], shapes: dict[str, tuple[int, ...]], room: int) -> Any:
+    """What takes the place of a node: an onnx.GraphProto with its nodes and
+    initializers; None for a node that stays.
+
+    constants, shapes    what is known of the tensors that the node reads.
+    room                 how many nodes a loop may become.
+    """
+    openers = {"If": _Opener.branch, "Loop": _Opener.loop, "Scan": _Opener.scan}
+    if node.domain not in ("", "ai.onnx") or node.op_type not in openers:
+        return None
+    opener = _Opener(node, constants, shapes, room)
+    return opener.result if openers[node.op_type](opener) else None
+
+
+class _Opener:
+    def __init__(self, node: Any, constants: dict[str, np.ndarray], shapes: dict[str, tuple[int, ...]],
+                 room: int) -> None:
+        import onnx
+
+        self.onnx = onnx
+        self.node = node
+        self.known = constants
+        self.shapes = shapes
+        self.room = room
+        self.attributes = {each.name: onnx.helper.get_attribute_value(each) for each in node.attribute}
+        self.prefix = next(name for name in node.output if name)
+        self.result = onnx.GraphProto()
+        self.count = 0
+        self.has_constants = False
+
+    def branch(self) -> bool:
+        condition = self.known.get(self.node.input[0])
+        if condition is None:
+            return False
+        graph = self.attributes["then_branch" if bool(condition.reshape(-1)[0]) else "else_branch"]
+        for source, name in zip(self.copy(graph, [], ""), self.node.output):
+            self.emit("Identity", [source], name)
+        return True
+
+    def loop(self) -> bool:
+        body = self.attributes["body"]
+        turns, condition, *states = self.node.input
+        count = self.known.get(turns)
+        if count is None or not self.never_ends(body, condition) or not self.fits(body, int(count)):
+            return False
+        states = list(states)
+        rows: list[list[str]] = [[] for _ in range(len(body.output) - 1 - len(states))]
+        true = self.constant(np.array(True))
+        for turn in range(int(count)):
+            number = self.constant(np.array(turn, np.int64))
+            _, *results = self.copy(body, [number, true, *states], f"{turn}.")
+            states = results[:len(states)]
+            for row, result in zip(rows, results[len(states):]):
+                row.append(result)
+        self.give(states, rows, [0] * len(rows))
+        return True
+
+    def never_ends(self, body: Any, condition: str) -> bool:
+        """Whether the condition is true before and after each turn."""
+        if not condition:
+            return True
+        known = self.known.get(condition)
+        if known is None or not known.reshape(-1)[0]:
+            return False
+        makers = {name: node for node in body.node for name in node.output}
+        name = body.output[0].name
+        while name in makers and makers[name].op_type == "Identity":
+            name = makers[name].input[0]
+        if name == body.input[1].name or name == condition:
+            return True
+        values = {tensor.name: tensor for tensor in body.initializer}
+        if name in makers and makers[name].op_type == "Constant" and makers[name].attribute[0].name == "value":
+            values[name] = makers[name].attribute[0].t
+        return name in values and bool(self.onnx.numpy_helper.to_array(values[name]).reshape(-1)[0])
+
+    def scan(self) -> bool:
+        body = self.attributes["body"]
+        sources = list(self.node.input)[-self.attributes["num_scan_inputs"]:]
+        states = list(self.node.input)[:-len(sources)]
+        rows: list[list[str]] = [[] for _ in range(len(body.output) - len(states))]
+
+        def listed(name: str, count: int) -> list[int]:
+            return list(self.attributes.get(name, [0] * count))
+
+        axes = listed("scan_input_axes", len(sources))
+        shape = self.shapes.get(sources[0])
+        if shape is None or not self.fits(body, shape[axes[0]]):
+            return False
+        count = shape[axes[0]]
+        is_backward = listed("scan_input_directions", len(sources))
+        for turn in range(count):
+            parts = [
+                self.emit("Gather", [source, self.constant(np.array(count - 1 - turn if back else turn))], axis=axis)
+                for source, axis, back in zip(sources, axes, is_backward)]
+            results = self.copy(body, [*states, *parts], f"{turn}.")
+            states = results[:len(states)]
+            for row, result in zip(rows, results[len(states):]):
+                row.append(result)
+        for row, back in zip(rows, listed("scan_output_directions", len(rows))):
+            if back:
+                row.reverse()
+        self.give(states, rows, listed("scan_output_axes", len(rows)))
+        return True
+
+    def fits(self, body: Any, count: int) -> bool:
+        return 0 < count <= self.room // max(len(body.node), 1)
+
+    def give(self, states: list[str], rows: list[list[str]], axes: list[int]) -> None:
+        """The results of the node: the last states, and the rows of the turns along a new axis."""
+        outputs = list(self.node.output)
+        for source, name in zip(states, outputs):
+            if name:
+                self.emit("Identity", [source], name)
+        for row, name, axis in zip(rows, outputs[len(states):], axes):
+            if name:
+                dims = self.constant(np.array([axis], np.int64))
+                parts = [self.emit("Unsqueeze", [part, dims]) for part in row]
+                self.emit("Concat", parts, name, axis=axis)
+
+    # The graph that is made.
+
+    def copy(self, graph: Any, arguments: list[str], turn: str) -> list[str]:
+        """Adds the nodes of a subgraph, and tells its results. Another subgraph may have the
+        same names. All turns share their constants."""
+        constants = [inner for inner in graph.node if inner.op_type == "Constant"]
+        others = [inner for inner in graph.node if inner.op_type != "Constant"]
+        shared = [tensor.name for tensor in graph.initializer]
+        shared.extend(name for inner in constants for name in inner.output)
+        names = {name: f"{self.prefix}.{name}" for name in shared}
+        names.update((name, f"{self.prefix}.{turn}{name}") for inner in others for name in inner.output if name)
+        names.update((value.name, argument) for value, argument in zip(graph.input, arguments))
+        if not self.has_constants:
+            self.has_constants = True
+            for tensor in graph.initializer:
+                self.result.initializer.add().CopyFrom(tensor)
+                self.result.initializer[-1].name = names[tensor.name]
+            self.result.node.extend(_renamed(inner, names) for inner in constants)
+        self.result.node.extend(_renamed(inner, names) for inner in others)
+        return [names.get(value.name, value.name) for value in graph.output]
+
+    def fresh(self) -> str:
+        self.count += 1
+        return f"{self.prefix}.takt.{self.count}"
+
+    def constant(self, value: np.ndarray) -> str:
+        name = self.fresh()
+        self.result.initializer.append(self.onnx.numpy_helper.from_array(value, name))
+        return name
+
+    def emit(self, kind: str, inputs: list[str], output: str = "", **attributes: Any) -> str:
+        output = output or self.fresh()
+        self.result.node.append(self.onnx.helper.make_node(kind, inputs, [output], **attributes))
+        return output
+
+
+def _renamed(node: Any, names: dict[str, str]) -> Any:
+    """With other names for some tensors, in its subgraphs, too. A subgraph has no
+    tensor of its own with one of these names."""
+    result = type(node)()
+    result.CopyFrom(node)
+    result.input[:] = [names.get(name, name) for name in node.input]
+    result.output[:] = [names.get(name, name) for name in node.output]
+    for attribute in result.attribute:
+        for graph in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
+            inner = [_renamed(each, names) for each in graph.node]
+            del graph.node[:]
+            graph.node.extend(inner)
+            for value in graph.output:
+                value.name = names.get(value.name, value.name)
+    return result
