@@ -63,6 +63,7 @@ void FunctionTranslator::AppendAddresses(
 
 void FunctionTranslator::ResolveFixups() {
   for (const Fixup& fixup : fixups_) {
+    TAKT_CHECK(positions_[fixup.label] < code_.size());
     const int64_t distance =
         Narrow<int64_t>(positions_[fixup.label]) - Narrow<int64_t>(fixup.unit);
     Unit& unit = code_[fixup.unit];

@@ -111,7 +111,13 @@ class FunctionTranslator {
     positions_.push_back(0);
     return static_cast<Label>(positions_.size() - 1);
   }
-  void Bind(Label label) { positions_[label] = code_.size(); }
+  // The next unit is the label's. The unit before it must not become part of
+  // what follows: a branch to the label passes it by.
+  void Bind(Label label) {
+    positions_[label] = code_.size();
+    last_move_ = kNone;
+    addition_ = kNone;
+  }
   void ResolveFixups();
 
   // Instructions.

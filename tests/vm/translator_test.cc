@@ -265,6 +265,26 @@ TEST(TranslatorTest, LoopsThatAreLeftFromAHeaderInTheMiddleOfABranch) {
   }
 }
 
+// A block that only jumps back, behind a move of one of two ways into it.
+TEST(TranslatorTest, AMoveIsNoPartOfTheJumpOfTheNextBlock) {
+  BodyBuilder body;
+  const uint32_t loop = body.NewLabel(), choice = body.NewLabel();
+  const uint32_t back = body.NewLabel(), out = body.NewLabel();
+  body.Block(loop).Emit(Op::kAddI32).U16(0).U16(1).U16(0);
+  body.Emit(Op::kCondBr).U16(0).Branch(choice).Branch(out);
+  body.Block(choice).Emit(Op::kCondBr).U16(2);
+  body.Branch(back).Branch(back, {{1, 3}});
+  body.Block(back).Emit(Op::kBr).Branch(loop);
+  body.Block(out).Emit(Op::kReturn).List({0, 3});
+  for (const int32_t is_moved : {0, 1}) {
+    const auto results =
+        RunBody("0iiii_ii", body, 4, 0, {i(5), i(-1), i(1 - is_moved), i(7)});
+    ASSERT_TRUE(results.ok()) << results.status();
+    EXPECT_EQ((*results)[0].i32(), 0);
+    EXPECT_EQ((*results)[1].i32(), is_moved != 0 ? -1 : 7);
+  }
+}
+
 TEST(TranslatorTest, UnknownTypesAreNotFound) {
   ModuleBuilder builder("m");
   builder.AddType("!other.thing");
