@@ -295,7 +295,8 @@ class Job:
         return artifact
 
     def _program(self, recipe: recipes.Recipe) -> bytes:
-        mlir = self.rewrite(recipe.precision) if recipe.is_rewritten else self.mlir()
+        precision = targets.precision_of(recipe.precision, self.target)
+        mlir = self.rewrite(precision) if recipe.is_rewritten else self.mlir()
         if mlir is None:
             raise CompileError(f"recipe {recipe.name}: the program has nothing for Takt's kernels")
         return mlir

@@ -35,6 +35,8 @@ _CACHE_BYTES = 16 << 20
 # With fewer input channels, half of the pairs would be empty.
 _BF16_CHANNELS_MIN = 8
 _BF16_PAIRS_MAX = 1 << 14
+# Of bfloat16, done in the time of one product of floats.
+_PRODUCTS = {"": 1, "bf16": 2, "bf16_tiles": 6}
 _CHANNELS_MAX = 16384
 _ROWS_MAX = 65536  # Of a product.
 _STRETCHED_MAX = 96  # Pixels of a row.
@@ -76,6 +78,7 @@ def rewrite(model: Any, precision: str = "") -> tuple[Any, list[AnyKernel]]:
     model    an onnx.ModelProto of opset 13 or later; not changed.
     precision
              "bf16": products of floats round what they multiply to bfloat16.
+             "bf16_tiles": the same for a processor with AMX.
     returns  the new model, in which node i of domain "takt" has the attribute
              `kernel`, an index of the list. The list is empty if there is
              nothing that a kernel could do; then the model is the old one.
@@ -110,7 +113,8 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
         import onnx
 
         self.onnx = onnx
-        self.is_bf16 = precision == "bf16"
+        self.is_bf16 = precision.startswith("bf16")
+        self.products = _PRODUCTS[precision]
         self.model = onnx.shape_inference.infer_shapes(model, data_prop=True)
         graph = self.model.graph
         self.constants: dict[str, np.ndarray] = {
@@ -346,7 +350,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
         output, residual, end = self.fold_end(output)
         n, (oc, oh, ow) = in_shape[0], out_shape[1:]
         inputs = [self.to_last(node.input[0])]
-        if prefers_winograd(shape, 2 if self.is_bf16 else 1):
+        if prefers_winograd(shape, self.products):
             function = "takt_winograd2d_f32"
             packed = [self.constant(each) for each in pack_winograd(weights, bias)]
         else:

@@ -22,6 +22,7 @@ _EXTRA = {
         "--iree-llvmcpu-target-cpu-features=+m,+a,+f,+d,+c",
     )
 }
+_TILE_CPUS = {"sapphirerapids", "emeraldrapids", "graniterapids", "graniterapids-d", "diamondrapids"}
 _LOCAL = (
     "--iree-hal-target-device=local",
     "--iree-hal-local-target-device-backends=llvm-cpu",
@@ -52,6 +53,22 @@ def parse(target: str | Iterable[str]) -> tuple[str, ...]:
 
 def _architecture(name: str) -> str:
     return platform.machine() if name == "host" else name
+
+
+def precision_of(precision: str, names: Iterable[str]) -> str:
+    """A precision of recipes, for rewriting.py: with "_tiles" if a target has tile
+    registers for it."""
+    if precision == "bf16" and any(map(_has_tiles, names)):
+        return "bf16_tiles"
+    return precision
+
+
+def _has_tiles(name: str) -> bool:
+    """Whether the processor has AMX for bfloat16."""
+    if name != "host":
+        return name.partition(":")[2] in _TILE_CPUS
+    with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+        return any(line.startswith("flags") and "amx_bf16" in line.split() for line in file)
 
 
 def flags_of(names: Sequence[str], flags: Sequence[str] = ()) -> list[str]:

@@ -24,6 +24,14 @@ def test_targets_are_names():
             targets.parse(twice)
 
 
+def test_tile_registers_are_those_of_the_target():
+    assert targets.precision_of("bf16", ["x86_64:sapphirerapids"]) == "bf16_tiles"
+    assert targets.precision_of("bf16", ["riscv64", "x86_64:sapphirerapids"]) == "bf16_tiles"
+    assert targets.precision_of("bf16", ["x86_64:znver4"]) == "bf16"
+    assert targets.precision_of("", ["x86_64:sapphirerapids"]) == ""
+    assert targets.precision_of("bf16", ["host"]) in ("bf16", "bf16_tiles")
+
+
 def test_other_architectures_compile(needs_compiler, tmp_path):
     for target in ("aarch64:cortex-a76", "riscv64:spacemit-x60", "riscv64", "x86_64"):
         artifact = takt.compile(MUL, cache=tmp_path, target=target)

@@ -247,6 +247,8 @@ kernels::InstructionSets UsableInstructionSets(const ProcessorData& processor) {
                      processor.Has(x86_64::kAvx512Vnni);
   sets.avx512_vbmi = sets.avx512_vnni && processor.Has(x86_64::kAvx512Vbmi);
   sets.avx512_bf16 = sets.avx512_vnni && processor.Has(x86_64::kAvx512Bf16);
+  sets.amx_bf16 = sets.avx512_bf16 && processor.Has(x86_64::kAmxTile) &&
+                  processor.Has(x86_64::kAmxBf16);
 #elif defined(__aarch64__)
   sets.neon = processor.Has(arm_64::kFpArmv8);
   sets.neon_dotprod = processor.Has(arm_64::kDotProd);

@@ -12,6 +12,7 @@
 #include "cpu/rows_imports.h"
 #include "kernels/conv2d.h"
 #include "kernels/conv2d_i8.h"
+#include "kernels/tile_registers.h"
 
 namespace takt::cpu {
 namespace {
@@ -241,8 +242,12 @@ absl::optional<ImportFunction> FindKernelImport(
   }
   for (const Entry& entry : kBf16Entries) {
     if (entry.name != name) continue;
-    return ImportFunction{entry.function, const_cast<kernels::ConvBf16Kernels*>(
-                                              kernels.conv_bf16)};
+    const bool has_tiles =
+        kernels.conv_bf16_tiles != nullptr && kernels::EnableTileRegisters();
+    return ImportFunction{
+        entry.function,
+        const_cast<kernels::ConvBf16Kernels*>(
+            has_tiles ? kernels.conv_bf16_tiles : kernels.conv_bf16)};
   }
   if (name == kWinogradName) {
     state->winograd = kernels.conv;

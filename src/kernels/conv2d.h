@@ -169,6 +169,7 @@ struct ConvBf16Kernels {
 extern const ConvBf16Kernels kConvBf16Portable;
 #if defined(__x86_64__)
 extern const ConvBf16Kernels kConvBf16Avx512;
+extern const ConvBf16Kernels kConvBf16Tiles;  // See tile_registers.h.
 extern const ConvKernels kConvAvx2;
 extern const ConvKernels kConvAvx512;
 #elif defined(__aarch64__)

@@ -1,5 +1,5 @@
-// The convolution of bfloat16 for x86-64 with AVX-512 BF16: twice the products
-// of floats in an instruction.
+// The convolution of bfloat16 for x86-64: with AVX-512 BF16, which does twice
+// the products of floats in an instruction, and with the tiles of AMX.
 #include "kernels/conv2d.h"
 
 #if defined(__x86_64__)
@@ -16,8 +16,11 @@
 #define TAKT_CONV_VECTOR_BYTES 64
 #define TAKT_CONV_BLOCKS 4
 #define TAKT_CONV_BF16 2
+#define TAKT_CONV_TILES
 
-TAKT_TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512bf16,avx2,fma")
+// The compiler itself makes no use of tile registers.
+TAKT_TARGET_BEGIN(
+    "avx512f,avx512bw,avx512vl,avx512bf16,avx2,fma,amx-tile,amx-bf16")
 
 namespace takt::kernels {
 namespace {
@@ -61,6 +64,7 @@ inline __m512 AddPairProducts(__m512 sum, __m512 pairs, __m512 weights) {
 }  // namespace
 
 const ConvBf16Kernels kConvBf16Avx512 = {&Conv2dBf16, &Attention<true>};
+const ConvBf16Kernels kConvBf16Tiles = {&Conv2dTiles, &Attention<true>};
 
 }  // namespace takt::kernels
 

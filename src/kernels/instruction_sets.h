@@ -16,6 +16,7 @@ struct InstructionSets {
   bool avx512_vnni = false;   // AVX-512 F, BW, VL and VNNI, beside these.
   bool avx512_vbmi = false;   // Beside these.
   bool avx512_bf16 = false;   // Beside avx512_vnni.
+  bool amx_bf16 = false;      // Beside avx512_bf16.
   bool neon = false;          // Of 64-bit Arm.
   bool neon_dotprod = false;  // Beside it.
   bool neon_i8mm = false;     // Beside these.

@@ -17,6 +17,8 @@ struct KernelTable {
   const Mmt4dKernels* mmt4d = nullptr;
   const ConvKernels* conv = nullptr;
   const ConvBf16Kernels* conv_bf16 = nullptr;
+  // Faster ones, once EnableTileRegisters() has returned true; or NULL.
+  const ConvBf16Kernels* conv_bf16_tiles = nullptr;
   const ConvI8Kernels* conv_i8 = nullptr;
   const MapI8Kernels* map_i8 = nullptr;
 

@@ -46,6 +46,16 @@ TEST(KernelTableTest, TakesWiderVectorsWhereTheyAre) {
   EXPECT_EQ(SelectKernels({.avx512_vbmi = true}).map_i8, &kMapI8Portable);
   EXPECT_EQ(SelectKernels({.avx512_bf16 = true}).conv_bf16, &kConvBf16Portable);
   EXPECT_EQ(SelectKernels({.avx512_vnni = true}).mmt4d, &kMmt4dPortable);
+  // Those that need tile registers are beside the others.
+  KernelTable tiles = SelectKernels({.avx2_fma = true,
+                                     .avx512_vnni = true,
+                                     .avx512_bf16 = true,
+                                     .amx_bf16 = true});
+  EXPECT_EQ(tiles.conv_bf16, &kConvBf16Avx512);
+  EXPECT_EQ(tiles.conv_bf16_tiles, &kConvBf16Tiles);
+  tiles = SelectKernels(
+      {.avx2_fma = true, .avx512_vnni = true, .amx_bf16 = true});
+  EXPECT_EQ(tiles.conv_bf16_tiles, nullptr);
 }
 #elif defined(__aarch64__)
 TEST(KernelTableTest, TakesTheDotProductAndMatricesWhereTheyAre) {
@@ -81,7 +91,8 @@ TEST(KernelTableTest, SaysWhichSetsOfKernelsRunHere) {
   EXPECT_EQ(tables.front().mmt4d, &kMmt4dPortable);
   for (size_t i = 1; i < tables.size(); ++i) {
     EXPECT_NE(tables[i].conv_i8, &kConvI8Portable);
-    EXPECT_NE(tables[i].conv_i8, tables[i - 1].conv_i8);
+    EXPECT_TRUE(tables[i].conv_i8 != tables[i - 1].conv_i8 ||
+                tables[i].conv_bf16 != tables[i - 1].conv_bf16);
   }
   std::printf("kernels that run here:");
   for (const KernelTable& table : tables) std::printf(" %s", NameOf(table));

@@ -9,11 +9,21 @@
 
 #if defined(__aarch64__) || defined(__riscv)
 #include <sys/auxv.h>
+#elif defined(__x86_64__)
+#include <cpuid.h>
 #endif
 
 #include "kernels/kernel_table.h"
+#include "kernels/tile_registers.h"
 
 namespace takt::kernels {
+
+#if defined(__x86_64__)
+inline bool HasAmxBf16() {
+  unsigned a, b, c, d;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 22 & 1) != 0;
+}
+#endif
 
 // One entry for each set of kernels that runs here, the portable one first.
 inline std::vector<KernelTable> RunnableKernels() {
@@ -32,6 +42,11 @@ inline std::vector<KernelTable> RunnableKernels() {
                                       .avx512_vnni = true,
                                       .avx512_vbmi = has_vbmi,
                                       .avx512_bf16 = has_bf16}));
+      // GCC 12 has no name for amx-bf16; the system knows where it is not.
+      if (has_bf16 && HasAmxBf16() && EnableTileRegisters()) {
+        tables.push_back(tables.back());
+        tables.back().conv_bf16 = &kConvBf16Tiles;
+      }
     }
   }
 #elif defined(__aarch64__)
@@ -55,6 +70,7 @@ inline std::vector<KernelTable> RunnableKernels() {
 // What the products of the set are made with, in the words of docs/npu.md.
 inline const char* NameOf(const KernelTable& table) {
 #if defined(__x86_64__)
+  if (table.conv_bf16 == &kConvBf16Tiles) return "amx";
   if (table.mmt4d == &kMmt4dAvx512Vnni) return "avx512-vnni";
   if (table.mmt4d == &kMmt4dAvxVnni) return "avx-vnni";
   if (table.mmt4d == &kMmt4dAvx2) return "avx2";
