@@ -63,8 +63,10 @@ inline __m512 AddPairProducts(__m512 sum, __m512 pairs, __m512 weights) {
 
 }  // namespace
 
-const ConvBf16Kernels kConvBf16Avx512 = {&Conv2dBf16, &Attention<true>};
-const ConvBf16Kernels kConvBf16Tiles = {&Conv2dTiles, &Attention<true>};
+const ConvBf16Kernels kConvBf16Avx512 = {&Conv2dBf16,
+                                         &Attention<Products::kPairs>};
+const ConvBf16Kernels kConvBf16Tiles = {&Conv2dTiles,
+                                        &Attention<Products::kTiles>};
 
 }  // namespace takt::kernels
 

@@ -43,7 +43,7 @@ const ConvKernels kConvNeon = {&Conv2d,
                                &Winograd,
                                &Pool<PoolKind::kMax>,
                                &Pool<PoolKind::kMean>,
-                               &Attention<false>,
+                               &Attention<Products::kFloats>,
                                &Gru,
                                &Lstm,
                                &Softmax};

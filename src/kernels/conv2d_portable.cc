@@ -66,12 +66,13 @@ const ConvKernels kConvPortable = {&Conv2d,
                                    &Winograd,
                                    &Pool<PoolKind::kMax>,
                                    &Pool<PoolKind::kMean>,
-                                   &Attention<false>,
+                                   &Attention<Products::kFloats>,
                                    &Gru,
                                    &Lstm,
                                    &Softmax};
 
-const ConvBf16Kernels kConvBf16Portable = {&Conv2dBf16, &Attention<true>};
+const ConvBf16Kernels kConvBf16Portable = {&Conv2dBf16,
+                                           &Attention<Products::kPairs>};
 
 const char* CheckConvShape(const ConvShape& s) {
   constexpr int64_t kSizeMax = 1 << 16;               // Of a dimension.

@@ -40,7 +40,7 @@ const ConvKernels kConvRvv = {&Conv2d,
                               &Winograd,
                               &Pool<PoolKind::kMax>,
                               &Pool<PoolKind::kMean>,
-                              &Attention<false>,
+                              &Attention<Products::kFloats>,
                               &Gru,
                               &Lstm,
                               &Softmax};
