@@ -2,6 +2,7 @@
 // that the base architecture has. And what is common to all of them.
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <utility>
 

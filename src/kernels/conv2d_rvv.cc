@@ -6,6 +6,7 @@
 #if defined(TAKT_KERNELS_RVV)
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <utility>
 
