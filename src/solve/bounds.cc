@@ -60,6 +60,7 @@ void RoundWeights(const std::vector<double>& exact,
   double sum = 0;
   for (const double weight : exact) sum += weight;
   for (size_t i = 0; i < exact.size(); ++i) {
+    TAKT_DCHECK(exact[i] >= 0 && exact[i] <= sum);
     (*weights)[i] =
         static_cast<int64_t>(exact[i] / sum * static_cast<double>(kWeightSum));
   }
@@ -230,6 +231,7 @@ int64_t MachineLoadBound(const Problem& problem, int64_t enough,
   constexpr int kRounds = 400;
   constexpr int kPatience = 10;  // Rounds without a gain, before it aims lower.
   constexpr double kGain = 1e-5;
+  constexpr double kStepMax = 50;  // A price changes by e^50 at most.
   const size_t machines = problem.machine_count;
   if (machines == 0 || problem.operations.empty()) return 0;
   std::vector<double> exact(machines, 1.0 / static_cast<double>(machines));
@@ -265,7 +267,9 @@ int64_t MachineLoadBound(const Problem& problem, int64_t enough,
       steepest = std::max(steepest, std::abs(each - value));
     }
     if (steepest <= 0 || above < best * 1e-9) break;  // All get their share.
-    const double step = (best + above - value) / (steepest * steepest);
+    // Where the loads are nearly equal, a step would be too large for numbers.
+    const double step = std::min((best + above - value) / steepest, kStepMax) /
+                        steepest;
     double sum = 0;
     for (size_t i = 0; i < machines; ++i) {
       exact[i] *= std::exp(step * (load[i] - value));
