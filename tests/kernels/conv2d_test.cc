@@ -367,7 +367,10 @@ TEST(Conv2dTest, OfBfloat16InParts) {
           ConvShape{1, 10, 10, 1100, 10, 10, 20, 1, 1, 1, 1, 1, 1, 0, 0, 1},
           ConvShape{1, 3, 30, 700, 1, 28, 4, 3, 3, 1, 1, 1, 1, 0, 0, 1},
           ConvShape{1, 3, 18, 2048, 1, 16, 3, 3, 3, 1, 1, 1, 1, 0, 0, 1},
-          ConvShape{1, 4, 40, 130, 2, 20, 40, 1, 1, 2, 2, 1, 1, 0, 0, 1}}) {
+          ConvShape{1, 4, 40, 130, 2, 20, 40, 1, 1, 2, 2, 1, 1, 0, 0, 1},
+          // Runs of 17 and 19 pairs of channels.
+          ConvShape{1, 6, 18, 68, 6, 18, 70, 3, 3, 1, 1, 1, 1, 1, 1, 2},
+          ConvShape{1, 1, 50, 37, 1, 50, 33, 1, 1, 1, 1, 1, 1, 0, 0, 1}}) {
       const Problem problem(s, random);
       const std::vector<float> weights = problem.PackedPairs();
       const std::vector<float> bias = problem.PackedBias(false);
