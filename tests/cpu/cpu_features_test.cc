@@ -70,8 +70,13 @@ TEST(CpuFeaturesTest, KernelsNeedAllPartsOfTheirSet) {
 // What is chosen is the last set that the tests of the kernels run, which find
 // the processor's instructions apart from ours.
 TEST(CpuFeaturesTest, ChoosesTheBestKernelsThatRunHere) {
-  const std::string chosen = kernels::NameOf(
-      kernels::SelectKernels(UsableInstructionSets(DetectProcessor())));
+  kernels::KernelTable table =
+      kernels::SelectKernels(UsableInstructionSets(DetectProcessor()));
+  // As an executable does that needs them.
+  if (table.conv_bf16_tiles != nullptr && kernels::EnableTileRegisters()) {
+    table.conv_bf16 = table.conv_bf16_tiles;
+  }
+  const std::string chosen = kernels::NameOf(table);
   const std::string best = kernels::NameOf(kernels::RunnableKernels().back());
   if (chosen != "avx-vnni") {  // mmt4d_vnni_test is for these.
     EXPECT_EQ(chosen, best);
