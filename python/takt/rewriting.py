@@ -18,7 +18,7 @@ from typing import Any, Iterator, Union
 
 import numpy as np
 
-from . import attention, batches, branches, canonical, folding, quantized, recurrent, signed, slicing, tiled_calls
+from . import attention, batches, boxes, branches, canonical, folding, quantized, recurrent, signed, slicing, tiled_calls
 
 BLOCK = 16  # Output channels of a block of packed weights.
 DOMAIN = "takt"
@@ -96,8 +96,9 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
     multiply_adds = 0
     for node in calls:
         kernel = kernels[node.attribute[0].i]
-        if kernel.function in ("takt_gru_f32", "takt_lstm_f32"):
-            return True  # The compiler's is a call of each gate in each step.
+        # The compiler's is a call of each gate in each step, or none that works.
+        if kernel.function in ("takt_gru_f32", "takt_lstm_f32", "takt_select_boxes_f32"):
+            return True
         if isinstance(kernel, tiled_calls.TiledCall):
             multiply_adds += kernel.multiply_adds
             continue
@@ -107,7 +108,7 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
     return multiply_adds >= _MACS_MIN
 
 
-class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter,
+class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.BoxesRewriter,
                 recurrent.RecurrentRewriter, slicing.SlicingRewriter):
     def __init__(self, model: Any, precision: str) -> None:
         import onnx

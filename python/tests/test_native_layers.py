@@ -236,3 +236,35 @@ def test_other_grus_stay_with_the_compiler(tmp_path):
     net.save(path, [3, 1, 4], net.node("Tanh", "all"))
     _, kernels = rewriting.rewrite(onnx.load(path))
     assert not kernels
+
+
+@pytest.mark.parametrize("limits", [(10, 0.5, 0.1), (10 ** 18, 0.4, None)])
+@pytest.mark.parametrize("batch, classes, centered", [(1, 1, 0), (2, 3, 1)])
+def test_boxes_are_selected(needs_compiler, tmp_path, limits, batch, classes, centered):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    onnx = pytest.importorskip("onnx")
+    most, overlap, least = limits
+    constants = {"most": np.int64(most), "overlap": np.float32(overlap)}
+    if least is not None:
+        constants["least"] = np.float32(least)
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("NonMaxSuppression", ["boxes", "scores", *constants], ["found"], center_point_box=centered),
+         onnx.helper.make_node("Gather", ["found", "last"], ["numbers"], axis=1)], "net",
+        [onnx.helper.make_tensor_value_info("boxes", 1, [batch, 60, 4]),
+         onnx.helper.make_tensor_value_info("scores", 1, [batch, classes, 60])],
+        [onnx.helper.make_tensor_value_info("found", 7, [None, 3]),
+         onnx.helper.make_tensor_value_info("numbers", 7, [None])],
+        [onnx.numpy_helper.from_array(np.asarray(value), name)
+         for name, value in (constants | {"last": np.int64(2)}).items()])
+    path = tmp_path / "net.onnx"
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), path)
+    rng = np.random.default_rng(5)
+    boxes, scores = (rng.random(shape).astype(np.float32) for shape in ((batch, 60, 4), (batch, classes, 60)))
+    want = onnxruntime.InferenceSession(path).run(None, {"boxes": boxes, "scores": scores})
+    function = takt.compile(path, cache=tmp_path).load().net
+    for a, b in zip(want, function(boxes, scores)):
+        np.testing.assert_array_equal(b, a)
+    # None at all.
+    if least is not None:
+        found, numbers = function(boxes, np.zeros_like(scores))
+        assert np.asarray(found).shape == (0, 3) and np.asarray(numbers).shape == (0,)

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cpu/attention_imports.h"
+#include "cpu/boxes_import.h"
 #include "cpu/buffer_parameter.h"
 #include "cpu/conv_i8_imports.h"
 #include "cpu/gru_import.h"
@@ -201,6 +202,7 @@ constexpr Entry kEntries[] = {
     {"takt_gru_f32", &GruImport},
     {"takt_lstm_f32", &LstmImport},
     {"takt_softmax_f32", &SoftmaxF32Import},
+    {"takt_select_boxes_f32", &SelectBoxesImport},
 };
 constexpr Entry kI8Entries[] = {
     {"takt_conv2d_i8", &Conv2dI8Import},

@@ -1,0 +1,41 @@
+// Non-maximum suppression, as the operator NonMaxSuppression of ONNX defines
+// it: of the boxes of a class, the one with the greatest score is taken, and
+// all that overlap it by more than a share of their union are left out; then
+// the next one.
+#ifndef TAKT_KERNELS_SELECT_BOXES_H_
+#define TAKT_KERNELS_SELECT_BOXES_H_
+
+#include <algorithm>
+#include <cstdint>
+
+namespace takt::kernels {
+
+inline constexpr int64_t kBoxesMax = 1 << 16;
+
+struct BoxesShape {
+  int64_t batch, classes;
+  int64_t boxes;     // At most kBoxesMax.
+  int64_t most;      // Taken of a class of an image.
+  bool is_centered;  // A box is a center and a size, not two corners.
+
+  int64_t rows() const { return batch * classes * std::min(most, boxes); }
+};
+
+struct BoxesOperands {
+  const float* boxes;   // [batch][boxes][4]
+  const float* scores;  // [batch][classes][boxes]
+  // [1 + rows()][3]: how many boxes were taken, 0, 0; then the image, the class
+  // and the number of each, and zeros. Images come in their order, classes in
+  // theirs, boxes by falling scores, and those of equal scores in their order.
+  int32_t* output;
+  float overlap_max;  // Of what stays: the intersection by the union.
+  float score_min;    // Scores that are not greater are left out.
+};
+
+// Takes no memory but 128 KiB of the stack. At most classes * boxes * most
+// steps for each image.
+void SelectBoxes(const BoxesShape& shape, const BoxesOperands& operands);
+
+}  // namespace takt::kernels
+
+#endif  // TAKT_KERNELS_SELECT_BOXES_H_
