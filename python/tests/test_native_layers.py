@@ -248,7 +248,8 @@ def test_boxes_are_selected(needs_compiler, tmp_path, limits, batch, classes, ce
     if least is not None:
         constants["least"] = np.float32(least)
     graph = onnx.helper.make_graph(
-        [onnx.helper.make_node("NonMaxSuppression", ["boxes", "scores", *constants], ["found"], center_point_box=centered),
+        [onnx.helper.make_node("NonMaxSuppression", ["boxes", "scores", *constants], ["found"],
+                               center_point_box=centered),
          onnx.helper.make_node("Gather", ["found", "last"], ["numbers"], axis=1)], "net",
         [onnx.helper.make_tensor_value_info("boxes", 1, [batch, 60, 4]),
          onnx.helper.make_tensor_value_info("scores", 1, [batch, classes, 60])],
