@@ -412,9 +412,10 @@ class Robot {
       if (is_npu && random_.Below(16) == 0) run->whole_ns *= 3;
       run->fails = is_npu && random_.Below(32) == 0;
     }
-    const int64_t left =
-        run->whole_ns - run->whole_ns / 1'000'000 * decision.done_ppm;
-    run->end_ns = now_ns_ + std::max<int64_t>(left, 1);
+    const int64_t done =
+        run->whole_ns / 1'000'000 * decision.done_ppm +
+        run->whole_ns % 1'000'000 * decision.done_ppm / 1'000'000;
+    run->end_ns = now_ns_ + std::max<int64_t>(run->whole_ns - done, 1);
     decision.resources.ForEach([&](uint32_t resource) {
       if (user_[resource] != nullptr) Fault("a resource that is in use");
       if (is_lost_[resource]) Fault("a resource that is lost");
