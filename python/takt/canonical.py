@@ -1,10 +1,10 @@
-"""A network in fewer kinds of operations, for rewriting.py.
+"""A network in fewer kinds of operations, for rewriting.py and portable.py.
 
 `reduce()` takes tensors of one dimension for images that are one row high: their
 convolutions, their pools, and what lies between these. A transposed convolution
 becomes a convolution with a result for each pixel of a stride, DepthToSpace the
-reshapes that it stands for, GridSample gathers of pixels, and a softmax before a
-convolution with one result a weighted mean.
+reshapes that it stands for, and a softmax before a convolution with one result a
+weighted mean. `sample()` makes gathers of pixels of GridSample.
 """
 
 from __future__ import annotations
@@ -31,12 +31,20 @@ _WASTE_MAX = 4.0
 def reduce(model: Any) -> Any:
     """An equivalent onnx.ModelProto; `model` itself if nothing is to be done."""
     kinds = {node.op_type for node in model.graph.node}
-    if not kinds & {"Conv", "ConvTranspose", "DepthToSpace", "GridSample"}:
+    if not kinds & {"Conv", "ConvTranspose", "DepthToSpace"}:
         return model
     return _Reducer(model).run()
 
 
-class _Reducer(sampling.SamplingReducer):
+def sample(model: Any) -> Any:
+    """An equivalent onnx.ModelProto without a linear GridSample: for all recipes, since
+    the compiler's own code for it reads outside of images."""
+    if not any(node.op_type == "GridSample" for node in model.graph.node):
+        return model
+    return _Sampler(model).run()
+
+
+class _Reducer:
     def __init__(self, model: Any) -> None:
         import onnx
 
@@ -100,8 +108,6 @@ class _Reducer(sampling.SamplingReducer):
         kind = node.op_type
         if kind == "DepthToSpace":
             return self.depth_to_space(node)
-        if kind == "GridSample":
-            return self.grid_sample(node)
         if kind == "ConvTranspose":
             return self.transposed(node)
         if kind in ("Transpose", "Softmax") and self.weighted_mean(node):
@@ -386,6 +392,11 @@ class _Reducer(sampling.SamplingReducer):
             value = self.constants[name]
             inputs.append(self.constant(np.tile(value, copies)) if value.size > 1 else name)
         return self.emit("DequantizeLinear", inputs, axis=0)
+
+
+class _Sampler(sampling.SamplingReducer, _Reducer):
+    def replace(self, node: Any) -> bool:
+        return node.op_type == "GridSample" and self.grid_sample(node)
 
 
 class _Phases:

@@ -13,7 +13,7 @@ from typing import Any, Callable, Union
 
 import numpy as np
 
-from . import filters, folding, lists, operators, scales, sequences, volumes
+from . import canonical, filters, folding, layers, lists, operators, scales, sequences, volumes
 
 # The bases of longer transforms are matrices of over 64 MiB.
 _TRANSFORM_MAX = 4096
@@ -41,6 +41,7 @@ def port(model: Any) -> Any:
         if not _Porter(ported.graph, opset).run():
             break
     _move_domain(ported.graph, "STFT", _HIDDEN_DOMAIN, "")
+    ported = canonical.sample(ported)
     for node in ported.graph.node:
         for attribute in node.attribute:
             if attribute.HasField("g"):
@@ -108,8 +109,8 @@ def _with_results(model: Any, ported: Any) -> Any:
     return inferred
 
 
-class _Porter(filters.FilterPorter, lists.ListPorter, operators.OperatorPorter, scales.ScalePorter,
-              sequences.SequencePorter, volumes.VolumePorter):
+class _Porter(filters.FilterPorter, layers.LayerPorter, lists.ListPorter, operators.OperatorPorter,
+              scales.ScalePorter, sequences.SequencePorter, volumes.VolumePorter):
     """Replaces the nodes of a graph."""
 
     def __init__(self, graph: Any, opset: int) -> None:
@@ -157,6 +158,7 @@ class _Porter(filters.FilterPorter, lists.ListPorter, operators.OperatorPorter, 
             ("", "GlobalAveragePool"): self.on_mean,
             ("", "ReduceMean"): self.on_mean,
             (_HIDDEN_DOMAIN, "STFT"): self.on_stft,
+            **self.layer_handlers(),
             **self.list_handlers(),
             **self.operator_handlers(),
         }

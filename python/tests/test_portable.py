@@ -619,6 +619,80 @@ def test_sequences_are_their_members():
     assert not any("Sequence" in kind for kind in kinds(ported))
 
 
+@pytest.mark.parametrize("aligned", [0, 1])
+def test_a_sampled_grid_stays_in_its_image(tmp_path, aligned):
+    model = model_of(
+        [helper.make_node("AffineGrid", ["x", "size"], ["grid"], align_corners=aligned),
+         helper.make_node("GridSample", ["image", "grid"], ["y"], align_corners=aligned)],
+        {"x": [2, 2, 3], "image": [2, 2, 6, 7]}, {"y": [2, 2, 5, 4]}, opset=20, size=np.array([2, 2, 5, 4]))
+    feeds = {"x": floats(2, 2, 3), "image": floats(2, 2, 6, 7)}
+    ported = check(model, feeds, "AffineGrid")
+    assert "GridSample" not in kinds(ported)
+    onnx.save(model, tmp_path / "net.onnx")
+    found = takt.compile(tmp_path / "net.onnx", cache=tmp_path, recipe="plain").load().net(*feeds.values())
+    np.testing.assert_allclose(found, run(model, feeds)[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("heads, groups, flat", [(2, 2, True), (4, 2, True), (4, 2, False)])
+@pytest.mark.parametrize("mask", [None, "float", "bool"])
+def test_attention_is_products_and_a_softmax(heads, groups, flat, mask):
+    inputs = {name: [2, rows, count * 4] if flat else [2, count, rows, 4]
+              for name, rows, count in (("q", 5, heads), ("k", 6, groups), ("v", 6, groups))}
+    own = {"q_num_heads": heads, "kv_num_heads": groups} if flat else {}
+    names = [*inputs, "mask"] if mask else list(inputs)
+    feeds = {name: floats(*shape) for name, shape in inputs.items()}
+    if mask:
+        element = TensorProto.BOOL if mask == "bool" else TensorProto.FLOAT
+        inputs["mask"] = (element, [5, 6])
+        feeds["mask"] = np.eye(5, 6, dtype=bool) if mask == "bool" else floats(5, 6)
+    model = model_of([helper.make_node("Attention", names, ["y"], is_causal=int(mask is None), **own)], inputs,
+                     {"y": [2, 5, heads * 4] if flat else [2, heads, 5, 4]}, opset=23)
+    check(model, feeds, "Attention")
+
+
+@pytest.mark.parametrize("interleaved", [0, 1])
+@pytest.mark.parametrize("flat, places, turned", [(True, False, 0), (False, True, 4)])
+def test_rotary_embeddings_are_products(interleaved, flat, places, turned):
+    half = (turned or 8) // 2
+    own = {"num_heads": 2} if flat else {}
+    model = model_of(
+        [helper.make_node("RotaryEmbedding", ["x", "c", "s", "p"] if places else ["x", "c", "s"], ["y"],
+                          interleaved=interleaved, rotary_embedding_dim=turned, **own)],
+        {"x": [2, 5, 16] if flat else [2, 2, 5, 8]}, {"y": None}, opset=23,
+        c=floats(9, half) if places else floats(2, 5, half), s=floats(9, half) if places else floats(2, 5, half),
+        p=RNG.integers(0, 9, (2, 5)))
+    check(model, {"x": floats(2, 5, 16) if flat else floats(2, 2, 5, 8)}, "RotaryEmbedding")
+
+
+@pytest.mark.parametrize("axis", [-1, 1])
+def test_norms_by_the_root_of_the_mean_square(axis):
+    shape = [3, 4] if axis == 1 else [4]
+    model = model_of([helper.make_node("RMSNormalization", ["x", "scale"], ["y"], axis=axis)], {"x": [2, 3, 4]},
+                     {"y": [2, 3, 4]}, opset=23, scale=floats(*shape))
+    check(model, {"x": floats(2, 3, 4)}, "RMSNormalization")
+
+
+@pytest.mark.parametrize("power", [1, 2, 3])
+def test_pools_of_powers(power):
+    model = model_of([helper.make_node("LpPool", ["x"], ["y"], p=power, kernel_shape=[2, 3], strides=[2, 1],
+                                       pads=[0, 1, 0, 1])], {"x": [1, 2, 6, 6]}, {"y": [1, 2, 3, 6]})
+    ported = portable.port(model)
+    assert "LpPool" not in kinds(ported)
+    x = floats(1, 2, 6, 6)
+    for a, b in zip(ort_run(model, {"x": x}), ort_run(ported, {"x": x})):
+        np.testing.assert_allclose(b, a, atol=1e-5)
+
+
+@pytest.mark.parametrize("own", [{}, {"axis": 1}])
+def test_what_a_condition_chooses(own):
+    model = model_of([helper.make_node("Compress", ["x", "chosen"], ["y"], **own)],
+                     {"x": [3, 4], "chosen": (TensorProto.BOOL, [4])}, {"y": None})
+    ported = portable.port(model)
+    assert "Compress" not in kinds(ported)
+    feeds = {"x": floats(3, 4), "chosen": np.array([True, False, True, True])}
+    np.testing.assert_array_equal(run(ported, feeds)[0], run(model, feeds)[0])
+
+
 def test_a_sequence_of_a_place_that_is_not_known_stays():
     model = model_of(
         [helper.make_node("SequenceConstruct", ["x", "x"], ["list"]),

@@ -1,0 +1,159 @@
+"""Operators that the compiler does not know yet, in older ones: a part of `portable`.
+
+Attention, RMSNormalization and RotaryEmbedding of opset 23, AffineGrid of opset 20,
+LpPool and Compress.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+import numpy as np
+
+_NO_SCORE = np.float32(-1e30)  # Of what a mask leaves out.
+
+
+class LayerPorter:
+    """The part of the porter that knows them."""
+
+    def layer_handlers(self) -> dict[tuple[str, str], Callable[[Any], bool]]:
+        return {
+            ("", "AffineGrid"): self.on_affine_grid,
+            ("", "Attention"): self.on_attention,
+            ("", "Compress"): self.on_compress,
+            ("", "LpPool"): self.on_lp_pool,
+            ("", "RMSNormalization"): self.on_rms_normalization,
+            ("", "RotaryEmbedding"): self.on_rotary_embedding,
+        }
+
+    def known(self, *names: str) -> bool:
+        """Whether these are floats of known shapes."""
+        return all(None not in self.shapes.get(name, [None]) and self.types.get(name) == self.onnx.TensorProto.FLOAT
+                   for name in names)
+
+    def on_attention(self, node: Any) -> bool:
+        query, key, value, mask, *past = [*node.input, *[""] * 6][:7]
+        attributes = self.attributes(node)
+        if not self.known(query, key, value) or any(past) or any(node.output[1:]) or attributes.get("softcap", 0):
+            return False
+        heads, groups = (attributes.get(f"{kind}_num_heads", self.shapes[name][1]) for kind, name in (
+            ("q", query), ("kv", key)))
+        is_flat = len(self.shapes[query]) == 3
+        q, k, v = (self.split_heads(name, count) if is_flat else name for name, count in (
+            (query, heads), (key, groups), (value, groups)))
+        rows, size = self.shapes[query][-2], self.shapes[query][-1] // (heads if is_flat else 1)
+        keys = self.shapes[key][-2]
+        if heads != groups:
+            k, v = (self.repeat_heads(name, heads, groups, keys, self.shapes[source][-1] // (groups if is_flat else 1))
+                    for name, source in ((k, key), (v, value)))
+        scale = np.float32(attributes.get("scale", 1 / math.sqrt(size)))
+        scores = self.emit("MatMul", [q, self.emit("Transpose", [k], perm=[0, 1, 3, 2])])
+        scores = self.emit("Mul", [scores, self.constant(scale)])
+        if attributes.get("is_causal", 0):
+            later = np.triu(np.ones((rows, keys), bool), 1)
+            scores = self.emit("Add", [scores, self.constant(np.where(later, _NO_SCORE, np.float32(0)))])
+        if mask:
+            if self.types.get(mask) == self.onnx.TensorProto.BOOL:
+                mask = self.emit("Where", [mask, self.constant(np.float32(0)), self.constant(_NO_SCORE)])
+            scores = self.emit("Add", [scores, mask])
+        result = self.emit("MatMul", [self.emit("Softmax", [scores], axis=-1), v])
+        if is_flat:
+            result = self.emit("Transpose", [result], perm=[0, 2, 1, 3])
+            result = self.emit("Reshape", [result, self.constant([0, 0, -1])])
+        self.emit("Identity", [result], node.output[0])
+        return True
+
+    def split_heads(self, name: str, heads: int) -> str:
+        split = self.emit("Reshape", [name, self.constant([0, 0, heads, -1])])
+        return self.emit("Transpose", [split], perm=[0, 2, 1, 3])
+
+    def repeat_heads(self, name: str, heads: int, groups: int, keys: int, size: int) -> str:
+        """Each head as often as queries share it."""
+        wide = self.emit("Unsqueeze", [name, self.constant([2])])
+        wide = self.emit("Expand", [wide, self.constant([1, groups, heads // groups, keys, size])])
+        return self.emit("Reshape", [wide, self.constant([0, heads, keys, size])])
+
+    def on_rms_normalization(self, node: Any) -> bool:
+        source, scale = node.input[:2]
+        if not self.known(source):
+            return False
+        attributes = self.attributes(node)
+        rank = len(self.shapes[source])
+        axes = self.constant(list(range(attributes.get("axis", -1) % rank, rank)))
+        mean = self.emit("ReduceMean", [self.emit("Mul", [source, source]), axes], keepdims=1)
+        epsilon = self.constant(np.float32(attributes.get("epsilon", 1e-5)))
+        root = self.emit("Sqrt", [self.emit("Add", [mean, epsilon])])
+        self.emit("Mul", [self.emit("Div", [source, root]), scale], node.output[0])
+        return True
+
+    def on_rotary_embedding(self, node: Any) -> bool:
+        source, cosines, sines, places = [*node.input, ""][:4]
+        attributes = self.attributes(node)
+        if not self.known(source):
+            return False
+        shape = self.shapes[source]
+        is_flat = len(shape) == 3
+        if is_flat and not attributes.get("num_heads", 0):
+            return False
+        x = self.emit("Reshape", [source, self.constant([0, 0, attributes["num_heads"], -1])]) if is_flat else source
+        size = shape[-1] // (attributes["num_heads"] if is_flat else 1)
+        turned = attributes.get("rotary_embedding_dim", 0) or size
+        half = turned // 2
+        if places:
+            cosines, sines = (self.emit("Gather", [name, places], axis=0) for name in (cosines, sines))
+        heads = self.constant([2 if is_flat else 1])
+        cosines, sines = (self.emit("Unsqueeze", [name, heads]) for name in (cosines, sines))
+        if attributes.get("interleaved", 0):
+            pairs = self.emit("Reshape", [self.slice(x, 3, 0, turned), self.constant([0, 0, 0, half, 2])])
+            a, b = (self.emit("Squeeze", [self.slice(pairs, 4, i, i + 1), self.constant([4])]) for i in (0, 1))
+        else:
+            a, b = self.slice(x, 3, 0, half), self.slice(x, 3, half, turned)
+        first = self.emit("Sub", [self.emit("Mul", [a, cosines]), self.emit("Mul", [b, sines])])
+        second = self.emit("Add", [self.emit("Mul", [a, sines]), self.emit("Mul", [b, cosines])])
+        if attributes.get("interleaved", 0):
+            last = self.constant([4])
+            both = self.emit("Concat", [self.emit("Unsqueeze", [each, last]) for each in (first, second)], axis=4)
+            parts = [self.emit("Reshape", [both, self.constant([0, 0, 0, turned])])]
+        else:
+            parts = [first, second]
+        if turned < size:
+            parts.append(self.slice(x, 3, turned, size))
+        result = self.emit("Concat", parts, axis=3)
+        self.emit("Reshape", [result, self.constant(shape)], node.output[0])
+        return True
+
+    def on_affine_grid(self, node: Any) -> bool:
+        size = self.constants.get(node.input[1])
+        if size is None or len(size) != 4:
+            return False
+        height, width = int(size[2]), int(size[3])
+        is_aligned = self.attributes(node).get("align_corners", 0)
+        y, x = (np.linspace(-1, 1, n) if is_aligned else (2 * np.arange(n) + 1) / n - 1 for n in (height, width))
+        places = np.stack([*np.meshgrid(x, y), np.ones((height, width))], -1).reshape(1, -1, 3).astype(np.float32)
+        turned = self.emit("Transpose", [node.input[0]], perm=[0, 2, 1])
+        grid = self.emit("MatMul", [self.constant(places), turned])
+        self.emit("Reshape", [grid, self.constant([-1, height, width, 2])], node.output[0])
+        return True
+
+    def on_lp_pool(self, node: Any) -> bool:
+        attributes = self.attributes(node)
+        power = attributes.pop("p", 2)
+        if attributes.get("ceil_mode", 0) or not self.known(node.input[0]):
+            return False
+        size = self.emit("Abs", [node.input[0]])
+        count = self.constant(np.float32(math.prod(attributes["kernel_shape"])))
+        powers = self.emit("Pow", [size, self.constant(np.float32(power))]) if power != 1 else size
+        mean = self.emit("AveragePool", [powers], count_include_pad=1, **attributes)
+        total = self.emit("Mul", [mean, count])
+        self.emit("Pow", [total, self.constant(np.float32(1 / power))], node.output[0])
+        return True
+
+    def on_compress(self, node: Any) -> bool:
+        source, condition = node.input
+        axis = self.attributes(node).get("axis")
+        if axis is None:
+            source, axis = self.emit("Reshape", [source, self.constant([-1])]), 0
+        places = self.emit("Reshape", [self.emit("NonZero", [condition]), self.constant([-1])])
+        self.emit("Gather", [source, places], node.output[0], axis=axis)
+        return True
