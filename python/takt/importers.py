@@ -154,7 +154,30 @@ def _of_opset(model: Any) -> Any:
     import onnx
 
     version = {each.domain: each.version for each in model.opset_import}.get("", 1)
-    return onnx.version_converter.convert_version(model, _OPSET) if version < _OPSET else model
+    if version >= _OPSET:
+        return model
+    converted = onnx.version_converter.convert_version(model, _OPSET)
+    if version < 11:
+        resized = {name for node in model.graph.node if node.op_type in ("Upsample", "Resize") for name in node.output}
+        for node in converted.graph.node:
+            if node.op_type == "Resize" and node.output[0] in resized:
+                _resize_as_before(node, converted.graph)
+    return converted
+
+
+def _resize_as_before(node: Any, graph: Any) -> None:
+    """Before opset 11 a pixel of the result began where it begins in the image, which the
+    converter of onnx forgets."""
+    import onnx
+
+    scales = next((onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer
+                   if len(node.input) > 2 and tensor.name == node.input[2]), None)
+    is_smaller = scales is not None and (scales < 1).any()
+    own = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "ceil" if is_smaller else "floor"}
+    kept = [each for each in node.attribute if each.name not in own]
+    del node.attribute[:]
+    node.attribute.extend(kept)
+    node.attribute.extend(onnx.helper.make_attribute(*each) for each in own.items())
 
 
 def _import_onnx(model: Any, what: str) -> bytes:

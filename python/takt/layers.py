@@ -1,7 +1,7 @@
 """Operators that the compiler does not know yet, in older ones: a part of `portable`.
 
 Attention, RMSNormalization and RotaryEmbedding of opset 23, AffineGrid of opset 20,
-LpPool and Compress.
+LpPool, Softsign and Compress.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ class LayerPorter:
             ("", "LpPool"): self.on_lp_pool,
             ("", "RMSNormalization"): self.on_rms_normalization,
             ("", "RotaryEmbedding"): self.on_rotary_embedding,
+            ("", "Softsign"): self.on_softsign,
         }
 
     def known(self, *names: str) -> bool:
@@ -134,6 +135,13 @@ class LayerPorter:
         turned = self.emit("Transpose", [node.input[0]], perm=[0, 2, 1])
         grid = self.emit("MatMul", [self.constant(places), turned])
         self.emit("Reshape", [grid, self.constant([-1, height, width, 2])], node.output[0])
+        return True
+
+    def on_softsign(self, node: Any) -> bool:
+        if not self.known(node.input[0]):
+            return False
+        size = self.emit("Add", [self.emit("Abs", [node.input[0]]), self.constant(np.float32(1))])
+        self.emit("Div", [node.input[0], size], node.output[0])
         return True
 
     def on_lp_pool(self, node: Any) -> bool:

@@ -2,8 +2,10 @@
 
 import sys
 
+import numpy as np
 import pytest
 
+import takt
 from takt import errors, importers
 
 
@@ -37,3 +39,25 @@ def test_of_a_trace_the_last_line_is_said():
 
 def test_without_an_error_the_last_lines_are_said():
     assert said("".join(f"line {i}\n" for i in range(20))) == [f"line {i}" for i in range(8, 20)]
+
+
+@pytest.mark.parametrize("opset, kind, mode, factor", [
+    (8, "Upsample", "nearest", 2), (9, "Upsample", "linear", 2), (9, "Upsample", "nearest", 1.5),
+    (10, "Resize", "linear", 1.5), (10, "Resize", "nearest", 0.6)])
+def test_old_networks_resize_as_they_did(tmp_path, opset, kind, mode, factor):
+    onnx = pytest.importorskip("onnx")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    scales = np.array([1, 1, factor, factor], np.float32)
+    own = {"scales": scales.tolist()} if opset == 8 else {}
+    size = int(5 * factor)
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node(kind, ["x"] if own else ["x", "scales"], ["y"], mode=mode, **own)], "net",
+        [onnx.helper.make_tensor_value_info("x", 1, [1, 2, 5, 5])],
+        [onnx.helper.make_tensor_value_info("y", 1, [1, 2, size, size])],
+        [] if own else [onnx.numpy_helper.from_array(scales, "scales")])
+    path = tmp_path / "net.onnx"
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=4), path)
+    x = np.random.default_rng(3).standard_normal((1, 2, 5, 5)).astype(np.float32)
+    want = onnxruntime.InferenceSession(path).run(None, {"x": x})[0]
+    found = takt.compile(path, cache=tmp_path).load().net(x)
+    np.testing.assert_allclose(found, want, atol=1e-5)

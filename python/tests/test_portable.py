@@ -683,6 +683,11 @@ def test_pools_of_powers(power):
         np.testing.assert_allclose(b, a, atol=1e-5)
 
 
+def test_softsign():
+    model = model_of([helper.make_node("Softsign", ["x"], ["y"])], {"x": [3, 4]}, {"y": [3, 4]})
+    check(model, {"x": floats(3, 4)}, "Softsign")
+
+
 @pytest.mark.parametrize("own", [{}, {"axis": 1}])
 def test_what_a_condition_chooses(own):
     model = model_of([helper.make_node("Compress", ["x", "chosen"], ["y"], **own)],
