@@ -6,8 +6,8 @@ namespace takt::kernels {
 
 // Asks Linux for the tile registers, for all threads of the process. True if
 // they may be used, false on a processor or a system without them. From then on
-// a signal handler's own stack must have 11 KiB for registers, so only code that
-// needs the tiles asks. Any thread may call it, any number of times.
+// a signal handler's own stack must have 11 KiB for registers, so only code
+// that needs the tiles asks. Any thread may call it, any number of times.
 bool EnableTileRegisters();
 
 }  // namespace takt::kernels
