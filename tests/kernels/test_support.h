@@ -38,14 +38,17 @@ inline std::vector<KernelTable> RunnableKernels() {
         __builtin_cpu_supports("avx512vl")) {
       const bool has_vbmi = __builtin_cpu_supports("avx512vbmi");
       const bool has_bf16 = __builtin_cpu_supports("avx512bf16");
+      // GCC 12 has no name for amx-bf16.
       tables.push_back(SelectKernels({.avx2_fma = true,
                                       .avx512_vnni = true,
                                       .avx512_vbmi = has_vbmi,
-                                      .avx512_bf16 = has_bf16}));
-      // GCC 12 has no name for amx-bf16; the system knows where it is not.
-      if (has_bf16 && HasAmxBf16() && EnableTileRegisters()) {
-        tables.push_back(tables.back());
-        tables.back().conv_bf16 = &kConvBf16Tiles;
+                                      .avx512_bf16 = has_bf16,
+                                      .amx_bf16 = HasAmxBf16()}));
+      KernelTable tiled = tables.back();
+      // A build may be without them.
+      if (tiled.conv_bf16_tiles != nullptr && EnableTileRegisters()) {
+        tiled.conv_bf16 = tiled.conv_bf16_tiles;
+        tables.push_back(tiled);
       }
     }
   }
@@ -70,7 +73,9 @@ inline std::vector<KernelTable> RunnableKernels() {
 // What the products of the set are made with, in the words of docs/npu.md.
 inline const char* NameOf(const KernelTable& table) {
 #if defined(__x86_64__)
-  if (table.conv_bf16 == &kConvBf16Tiles) return "amx";
+  if (table.conv_bf16 != nullptr && table.conv_bf16 == table.conv_bf16_tiles) {
+    return "amx";
+  }
   if (table.mmt4d == &kMmt4dAvx512Vnni) return "avx512-vnni";
   if (table.mmt4d == &kMmt4dAvxVnni) return "avx-vnni";
   if (table.mmt4d == &kMmt4dAvx2) return "avx2";
