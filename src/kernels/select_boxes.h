@@ -15,7 +15,7 @@ inline constexpr int64_t kBoxesMax = 1 << 16;
 struct BoxesShape {
   int64_t batch, classes;
   int64_t boxes;     // At most kBoxesMax.
-  int64_t most;      // Taken of a class of an image.
+  int64_t most;      // So many of a class of an image are taken, at most.
   bool is_centered;  // A box is a center and a size, not two corners.
 
   int64_t rows() const { return batch * classes * std::min(most, boxes); }
@@ -28,7 +28,7 @@ struct BoxesOperands {
   // and the number of each, and zeros. Images come in their order, classes in
   // theirs, boxes by falling scores, and those of equal scores in their order.
   int32_t* output;
-  float overlap_max;  // Of what stays: the intersection by the union.
+  float overlap_max;  // Boxes that overlap by more, intersection by union, go.
   float score_min;    // Scores that are not greater are left out.
 };
 

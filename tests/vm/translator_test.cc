@@ -265,7 +265,7 @@ TEST(TranslatorTest, LoopsThatAreLeftFromAHeaderInTheMiddleOfABranch) {
   }
 }
 
-// A block that only jumps back, behind a move of one of two ways into it.
+// A block that only jumps back follows the moves of one of its two entries.
 TEST(TranslatorTest, AMoveIsNoPartOfTheJumpOfTheNextBlock) {
   BodyBuilder body;
   const uint32_t loop = body.NewLabel(), choice = body.NewLabel();
