@@ -36,7 +36,7 @@ class BoxesRewriter:
         found = self.kernel(call, [self.to_first(boxes), self.to_first(scores)], self.fresh("boxes"),
                             (1 + rows, 3), self.onnx.TensorProto.INT32)
         zero, one, both = (self.constant(np.array(each)) for each in ([0], [1], [0, 1]))
-        # The first row has their number.
+        # The first row says how many boxes follow.
         head = self.emit("Slice", [found, self.constant(np.array([0, 0])), self.constant(np.array([1, 1])), both],
                          self.fresh("boxes"))
         taken = self.emit("Reshape", [head, one], self.fresh("boxes"))

@@ -4,7 +4,7 @@
 convolutions, their pools, and what lies between these. A transposed convolution
 becomes a convolution with a result for each pixel of a stride, DepthToSpace the
 reshapes that it stands for, and a softmax before a convolution with one result a
-weighted mean. `sample()` makes gathers of pixels of GridSample.
+weighted mean. `sample()` turns GridSample into gathers of pixels.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Exporters leave shapes as chains of operations: Shape, Gather, Concat, Reshape.
 `fold()` computes these chains, and with them the shapes of what follows, by the
-reference implementation of the package onnx. So it does with an If, a Loop or a Scan
-whose condition or number of turns is known (subgraphs.py).
+reference implementation of the package onnx. An If, a Loop or a Scan whose condition
+or number of turns is known is replaced by the nodes that it stands for (subgraphs.py).
 """
 
 from __future__ import annotations

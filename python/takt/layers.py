@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-_NO_SCORE = np.float32(-1e30)  # Of what a mask leaves out.
+_NO_SCORE = np.float32(-1e30)  # The score of what a mask leaves out.
 
 
 class LayerPorter:
@@ -46,8 +46,7 @@ class LayerPorter:
         rows, size = self.shapes[query][-2], self.shapes[query][-1] // (heads if is_flat else 1)
         keys = self.shapes[key][-2]
         if heads != groups:
-            k, v = (self.repeat_heads(name, heads, groups, keys, self.shapes[source][-1] // (groups if is_flat else 1))
-                    for name, source in ((k, key), (v, value)))
+            k, v = (self.repeat_heads(name, heads, groups, keys) for name in (k, v))
         scale = np.float32(attributes.get("scale", 1 / math.sqrt(size)))
         scores = self.emit("MatMul", [q, self.emit("Transpose", [k], perm=[0, 1, 3, 2])])
         scores = self.emit("Mul", [scores, self.constant(scale)])
@@ -69,11 +68,11 @@ class LayerPorter:
         split = self.emit("Reshape", [name, self.constant([0, 0, heads, -1])])
         return self.emit("Transpose", [split], perm=[0, 2, 1, 3])
 
-    def repeat_heads(self, name: str, heads: int, groups: int, keys: int, size: int) -> str:
+    def repeat_heads(self, name: str, heads: int, groups: int, keys: int) -> str:
         """Each head as often as queries share it."""
         wide = self.emit("Unsqueeze", [name, self.constant([2])])
-        wide = self.emit("Expand", [wide, self.constant([1, groups, heads // groups, keys, size])])
-        return self.emit("Reshape", [wide, self.constant([0, heads, keys, size])])
+        wide = self.emit("Expand", [wide, self.constant([1, 1, heads // groups, 1, 1])])
+        return self.emit("Reshape", [wide, self.constant([0, heads, keys, -1])])
 
     def on_rms_normalization(self, node: Any) -> bool:
         source, scale = node.input[:2]

@@ -35,7 +35,7 @@ _CACHE_BYTES = 16 << 20
 # With fewer input channels, half of the pairs would be empty.
 _BF16_CHANNELS_MIN = 8
 _BF16_PAIRS_MAX = 1 << 14
-# Of bfloat16, done in the time of one product of floats.
+# How many products are done in the time of one product of floats.
 _PRODUCTS = {"": 1, "bf16": 2, "bf16_tiles": 6}
 _CHANNELS_MAX = 16384
 _ROWS_MAX = 65536  # Of a product.

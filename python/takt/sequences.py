@@ -85,7 +85,7 @@ class SequencePorter:
         return self.emit("Slice", [name, *map(self.constant, bounds)])
 
     def layer_forward(self, kind: str, inputs: list[str], outputs: list[str], attributes: dict[str, Any],
-              batch: _Batch) -> None:
+                      batch: _Batch) -> None:
         if batch.lengths:
             self.ending_layer(kind, inputs, outputs, attributes, batch)
         else:
@@ -115,15 +115,16 @@ class SequencePorter:
         steps, count, _ = batch.shape
         step = self.constant(np.arange(steps, dtype=np.int32).reshape(-1, 1, 1, 1))
         ends = self.emit("Reshape", [batch.lengths, self.constant([1, 1, count, 1])])
+        is_step = self.emit("Less", [step, ends])
         zero = self.constant(np.zeros((), self.onnx.helper.tensor_dtype_to_np_dtype(batch.element)))
         all_steps, state, cell = [*outputs, "", ""][:3]
         computed = self.fresh("steps")
         frozen = self.fresh("cell") if cell else ""
         if cell:
-            inputs = self.freezing(inputs, attributes["hidden_size"], self.emit("Less", [step, ends]), batch)
+            inputs = self.freezing(inputs, attributes["hidden_size"], is_step, batch)
         self.layer(kind, inputs, [computed, "", frozen] if cell else [computed], attributes)
         if all_steps:
-            self.emit("Where", [self.emit("Less", [step, ends]), computed, zero], all_steps)
+            self.emit("Where", [is_step, computed, zero], all_steps)
         if state:
             next_step = self.emit("Add", [step, self.constant(np.int32(1))])
             last = self.emit("Where", [self.emit("Equal", [next_step, ends]), computed, zero])

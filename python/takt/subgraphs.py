@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-# A graph does not get more of them by its loops.
+# Loops are not opened beyond this number of nodes in a graph.
 NODES_MAX = 8192
 
 
@@ -136,7 +136,7 @@ class _Opener:
     # The graph that is made.
 
     def copy(self, graph: Any, arguments: list[str], turn: str) -> list[str]:
-        """Adds the nodes of a subgraph, and tells its results. Another subgraph may have the
+        """Adds the nodes of a subgraph, and returns its results. Another subgraph may have the
         same names. All turns share their constants."""
         constants = [inner for inner in graph.node if inner.op_type == "Constant"]
         others = [inner for inner in graph.node if inner.op_type != "Constant"]

@@ -8,6 +8,7 @@ onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 from takt import folding, portable  # noqa: E402
+from test_portable import ort_run  # noqa: E402
 
 RNG = np.random.default_rng(11)
 
@@ -37,12 +38,6 @@ def loop_body(nodes, states, results, **constants):
         [*nodes, helper.make_node("Identity", ["on"], ["still"])], "body",
         [value("turn", [], TensorProto.INT64), value("on", [], TensorProto.BOOL), *states],
         [value("still", [], TensorProto.BOOL), *results], tensors(**constants))
-
-
-def ort_run(model, feeds):
-    onnxruntime = pytest.importorskip("onnxruntime")
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return session.run(None, feeds)
 
 
 def check(model, feeds, kind):
