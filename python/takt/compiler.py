@@ -149,6 +149,15 @@ def compile(
         failed=source.failed,
         open_inputs=source.open_inputs,
     )
+    chosen = [recipes.find(source.recipe if recipe is None else recipe, source.is_quantized)]
+    if npu is None and recipe is None:
+        try:
+            found = read_rewritten("")
+            is_native = found is not None and found.pays
+        except CompileError:
+            is_native = True  # It fails again, and the report has the reason.
+        if is_native:
+            chosen = [recipes.RECIPES["native"], recipes.RECIPES["native_plain"], *chosen]
     if tune:
         from . import tuning
 
@@ -158,20 +167,11 @@ def compile(
             raise ValueError(f"target {names!r}: {host} is one machine")
         seconds = tuning.SECONDS_DEFAULT if tune is True else float(tune)
         return tuning.tune(
-            job, source.is_quantized, seconds, host=host, host_tools=host_tools, progress=progress
+            job, chosen, source.is_quantized, seconds, host=host, host_tools=host_tools, progress=progress
         )
     if host is not None:
         raise ValueError("host: it is for tuning only")
     if npu is None:
-        chosen = [recipes.find(source.recipe if recipe is None else recipe, source.is_quantized)]
-        if recipe is None:
-            try:
-                found = read_rewritten("")
-                is_native = found is not None and found.pays
-            except CompileError:
-                is_native = True  # It fails again, and the report has the reason.
-            if is_native:
-                chosen = [recipes.RECIPES["native"], recipes.RECIPES["native_plain"], *chosen]
         artifact = job.compile_or_fall_back(*chosen)
         if request is not None:
             request.keep({"module": artifact.path.name, "recipe": artifact.recipe.to_json(),

@@ -6,7 +6,7 @@ number of turns is that many copies of its body, whose tensors may differ in sha
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
@@ -59,15 +59,9 @@ class _Opener:
         count = self.known.get(turns)
         if count is None or not self.never_ends(body, condition) or not self.fits(body, int(count)):
             return False
-        states = list(states)
-        rows: list[list[str]] = [[] for _ in range(len(body.output) - 1 - len(states))]
         true = self.constant(np.array(True))
-        for turn in range(int(count)):
-            number = self.constant(np.array(turn, np.int64))
-            _, *results = self.copy(body, [number, true, *states], f"{turn}.")
-            states = results[:len(states)]
-            for row, result in zip(rows, results[len(states):]):
-                row.append(result)
+        states, rows = self.turns(
+            body, int(count), list(states), lambda turn: [self.constant(np.array(turn, np.int64)), true], 1)
         self.give(states, rows, [0] * len(rows))
         return True
 
@@ -93,7 +87,6 @@ class _Opener:
         body = self.attributes["body"]
         sources = list(self.node.input)[-self.attributes["num_scan_inputs"]:]
         states = list(self.node.input)[:-len(sources)]
-        rows: list[list[str]] = [[] for _ in range(len(body.output) - len(states))]
 
         def listed(name: str, count: int) -> list[int]:
             return list(self.attributes.get(name, [0] * count))
@@ -104,19 +97,35 @@ class _Opener:
             return False
         count = shape[axes[0]]
         is_backward = listed("scan_input_directions", len(sources))
-        for turn in range(count):
-            parts = [
+
+        def parts(turn: int) -> list[str]:
+            return [
                 self.emit("Gather", [source, self.constant(np.array(count - 1 - turn if back else turn))], axis=axis)
                 for source, axis, back in zip(sources, axes, is_backward)]
-            results = self.copy(body, [*states, *parts], f"{turn}.")
-            states = results[:len(states)]
-            for row, result in zip(rows, results[len(states):]):
-                row.append(result)
+
+        states, rows = self.turns(body, count, states, parts, 0)
         for row, back in zip(rows, listed("scan_output_directions", len(rows))):
             if back:
                 row.reverse()
         self.give(states, rows, listed("scan_output_axes", len(rows)))
         return True
+
+    def turns(self, body: Any, count: int, states: list[str], parts: Callable[[int], list[str]],
+              skipped: int) -> tuple[list[str], list[list[str]]]:
+        """The states behind the last turn, and of each other result what each turn gives.
+
+        parts      the arguments of a turn that are no states. Those of a Loop come
+                   before the states, and those of a Scan behind them.
+        skipped    how many results come before the states.
+        """
+        rows = []
+        for turn in range(count):
+            own = parts(turn)
+            arguments = [*own, *states] if skipped else [*states, *own]
+            results = self.copy(body, arguments, f"{turn}.")[skipped:]
+            states = results[:len(states)]
+            rows.append(results[len(states):])
+        return states, [list(row) for row in zip(*rows)]
 
     def fits(self, body: Any, count: int) -> bool:
         return 0 < count <= self.room // max(len(body.node), 1)

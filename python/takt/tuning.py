@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import sys
 import time
-from typing import Any, Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from . import dispatches, recipes
 from .compiler import Artifact, Job
@@ -61,15 +62,17 @@ class _Tuner:
     def left(self) -> float:
         return self._begin + self._seconds - time.monotonic()
 
-    def measure_plain(self) -> None:
-        """The measure of all others; takes the time that it needs."""
-        plain = self._job.compile(recipes.RECIPES["plain"])
-        self._inputs = example_inputs(plain.load().function())
-        measured = self._machine.measure(plain.path, self._inputs, _MEASURE_SECONDS, self._job.timeout)
+    def measure_usual(self, *chosen: recipes.Recipe) -> None:
+        """The module that there is without tuning; takes the time that it needs. The results
+        of all others are compared with its results."""
+        usual = self._job.compile_or_fall_back(*chosen)
+        self._inputs = example_inputs(usual.load().function())
+        measured = self._machine.measure(usual.path, self._inputs, _MEASURE_SECONDS, self._job.timeout)
         self._expected = measured.results
-        self.tried.append({"recipe": "plain", "median_ns": measured.median_ns, "difference": 0.0})
-        self.accepted.append((measured.median_ns, plain))
-        self._say("plain", f"{measured.median_ns / 1e6:.3f} ms")
+        name = usual.recipe.name
+        self.tried.append({"recipe": name, "median_ns": measured.median_ns, "difference": 0.0})
+        self.accepted.append((measured.median_ns, usual))
+        self._say(name, f"{measured.median_ns / 1e6:.3f} ms")
 
     def attempt(self, recipe: recipes.Recipe) -> None:
         """Compiles and measures; a recipe with other results does not count."""
@@ -129,12 +132,12 @@ class _Tuner:
         return min(self.accepted, key=lambda each: each[0])[1]
 
     def decide(self) -> Artifact:
-        """The best two and plain in turns, so that a disturbance of one
+        """The best two and the usual one in turns, so that a disturbance of one
         measurement decides nothing."""
-        plain = self.accepted[0]
+        usual = self.accepted[0]
         finalists = sorted(self.accepted, key=lambda each: each[0])[:2]
-        if plain not in finalists:
-            finalists.append(plain)
+        if usual not in finalists:
+            finalists.append(usual)
         least = [each[0] for each in finalists]
         for _ in range(_FINAL_ROUNDS):
             for i, (_, artifact) in enumerate(finalists):
@@ -153,6 +156,7 @@ class _Tuner:
 
 def tune(
     job: Job,
+    chosen: Sequence[recipes.Recipe],
     is_quantized: bool,
     seconds: float,
     *,
@@ -161,9 +165,10 @@ def tune(
     progress: Callable[[str], None] | None = None,
 ) -> Artifact:
     """Compiles `job` by each recipe, then the best one with each of `CHOICES`, then
-    with other tiles for its slowest dispatches, runs each module, and returns the quickest one whose results agree with those of the
-    compiler's own choices.
+    with other tiles for its slowest dispatches, runs each module, and returns the
+    quickest one whose results agree with those of the module without tuning.
 
+    chosen            the recipes of the module without tuning: the first that compiles.
     host, host_tools  measure on this machine, over ssh, with the tools there.
     progress          called with a line for each candidate. None: they go to stderr.
 
@@ -174,12 +179,12 @@ def tune(
     machine = LocalMachine() if host is None else Board(host, host_tools)
     limit = _QUANTIZED_TOLERANCES if is_quantized else 1.0
     tuner = _Tuner(job, machine, seconds, limit, progress)
-    tuner.measure_plain()
-    candidates = [recipes.choose(is_quantized)]
-    # Results keep their precision.
-    candidates += [r for r in recipes.RECIPES.values() if r not in candidates and not r.precision]
-    for recipe in candidates:
-        if recipe.name != "plain" and (recipe.name != "integer" or is_quantized):
+    tuner.measure_usual(*chosen)
+    # Results keep their precision. By the compiler's own choices a large network takes long.
+    candidates = {each.name: each for each in (*chosen, *recipes.RECIPES.values()) if not each.precision}
+    for recipe in sorted(candidates.values(), key=lambda each: each.name == "plain"):
+        is_tried = recipe.name == tuner.accepted[0][1].recipe.name
+        if not is_tried and (recipe.name != "integer" or is_quantized):
             tuner.attempt(recipe)
     base = tuner.best().recipe
     kept: list[str] = []
