@@ -113,9 +113,6 @@ class StealingExecutor final : public Executor {
   // A woken thread that has not begun by then waits for a processor: from a
   // deep sleep of the processor it takes less.
   static constexpr int64_t kLateNs = 50'000;
-  // How long a thread looks for a job while two others share a processor. The
-  // longest piece of a job takes a fifth of that.
-  static constexpr int64_t kCrowdedNs = 500'000;
 
   // The innermost state of this thread; null outside of all executors.
   // `constinit` and the model spare each access a call.

@@ -152,11 +152,9 @@ bool StealingExecutor::Search(ThreadState& state, FoundJob* found) {
     if (SharesCpu(state)) break;
     const bool is_busy = active_.load(std::memory_order_relaxed) >
                          searching_.load(std::memory_order_relaxed);
-    int64_t budget_ns = std::min(
+    const int64_t budget_ns = std::min(
         is_busy ? linger_ns_ : spin_ns_,
         state.is_helping_caller() ? caller_spin_max_ns_ : kInfiniteFuture);
-    // Two threads share a processor: one of them leaves its job soon.
-    if (cpu_load_.crowding() != 0) budget_ns = std::max(budget_ns, kCrowdedNs);
     if (budget_ns <= 0) break;
     const int64_t now_ns = NowNs();
     // A caller's thread fires no timers, because it must return to its call.
