@@ -94,7 +94,7 @@ def run_takt(args, policy, fifo):
     import takt
 
     instance = takt.Instance(
-        policy=None if policy == "off" else policy,
+        policy=policy,
         timer_fifo_priority=70 if fifo else 0, timer_spin=50e-6)
 
     def stream(name, **options):

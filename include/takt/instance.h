@@ -97,7 +97,9 @@ typedef struct takt_instance_options_t {
   int32_t timer_fifo_priority;
 
   // The scheduler decides which operation runs when (takt/scheduler.h).
-  // Borrowed. NULL: no scheduler; only the executor's lanes order the work.
+  // Borrowed. NULL: one with the defaults of takt_scheduler_options_init().
+  // With the policy "off" there is none: only the executor's lanes order the
+  // work.
   const struct takt_scheduler_options_t* scheduler;
 
   // Each worker has a second thread, which sleeps. It runs when urgent work

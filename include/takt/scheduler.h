@@ -9,7 +9,7 @@
 //
 //   takt_scheduler_options_t scheduler;
 //   takt_scheduler_options_init(&scheduler);
-//   scheduler.policy = "job-shop";
+//   scheduler.window_ns = 100000000;
 //   options.scheduler = &scheduler;       // takt_instance_options_t
 //
 // Thread-safety: every function may run on any thread.

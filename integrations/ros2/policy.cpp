@@ -63,12 +63,8 @@ takt::Result<std::unique_ptr<Policy>> Policy::Create(
 Policy::~Policy() { Stop(); }
 
 takt::Status Policy::Load() {
-  takt_scheduler_options_t scheduler;
-  takt_scheduler_options_init(&scheduler);
-  scheduler.policy = "job-shop";
   takt_instance_options_t options;
   takt_instance_options_init(&options);
-  options.scheduler = &scheduler;
   options.worker_fifo_priority = options_.real_time_priority;
   options.timer_fifo_priority = options_.real_time_priority;
   auto instance = takt::Instance::Create(&options);

@@ -13,7 +13,7 @@ import takt
 policy = takt.compile(sys.argv[1], deadline=5e-3).load()
 seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 2.0
 
-with takt.Instance(policy="job-shop") as robot:
+with takt.Instance() as robot:
     control = robot.stream(policy, period=5e-3, deadline=5e-3, criticality="hard", start=False)
     inputs = control.function.inputs
     control.set_input(*[np.zeros(each["shape"], each["dtype"]) for each in inputs])

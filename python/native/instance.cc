@@ -54,8 +54,8 @@ struct Context {
 std::unique_ptr<Instance> CreateInstance(
     int32_t workers, const std::optional<std::string>& worker_cpus,
     int32_t worker_fifo_priority, int32_t timer_fifo_priority, double spin,
-    double timer_spin, const std::optional<std::string>& policy, double window,
-    double aging, const std::string& cores_path, int32_t cores_share_permille,
+    double timer_spin, const std::string& policy, double window, double aging,
+    const std::string& cores_path, int32_t cores_share_permille,
     double worker_budget, double worker_period) {
   takt_instance_options_t options;
   takt_instance_options_init(&options);
@@ -71,12 +71,10 @@ std::unique_ptr<Instance> CreateInstance(
   options.worker_period_ns = ToNs(nb::float_(worker_period), "worker_period");
   takt_scheduler_options_t scheduler;
   takt_scheduler_options_init(&scheduler);
-  if (policy) {
-    scheduler.policy = policy->c_str();
-    scheduler.window_ns = ToNs(nb::float_(window), "window");
-    scheduler.aging_ns = ToNs(nb::float_(aging), "aging");
-    options.scheduler = &scheduler;
-  }
+  scheduler.policy = policy.c_str();
+  scheduler.window_ns = ToNs(nb::float_(window), "window");
+  scheduler.aging_ns = ToNs(nb::float_(aging), "aging");
+  options.scheduler = &scheduler;
   auto instance = std::make_unique<Instance>();
   Check(takt_instance_create(&options, instance->handle.out()));
   return instance;
@@ -494,7 +492,7 @@ void BindInstance(nb::module_& module) {
       .def(nb::new_(&CreateInstance), nb::kw_only(), nb::arg("workers"),
            nb::arg("worker_cpus").none(), nb::arg("worker_fifo_priority"),
            nb::arg("timer_fifo_priority"), nb::arg("spin"),
-           nb::arg("timer_spin"), nb::arg("policy").none(), nb::arg("window"),
+           nb::arg("timer_spin"), nb::arg("policy"), nb::arg("window"),
            nb::arg("aging"), nb::arg("cores_path"),
            nb::arg("cores_share_permille"), nb::arg("worker_budget"),
            nb::arg("worker_period"))

@@ -4,7 +4,7 @@
     policy = takt.load("policy.vmfb")        # or takt.compile("policy.onnx").load()
     action = policy(observation)             # numpy in, numpy out
 
-    with takt.Instance(policy="job-shop") as robot:
+    with takt.Instance() as robot:
         control = robot.stream(policy, period=5e-3, deadline=5e-3, criticality="hard")
 
 docs/python.md is the guide.

@@ -77,8 +77,8 @@ class Instance:
 
     workers           threads that run kernels; None: one for each CPU of this
                       process.
-    policy            the scheduler's policy: one of `takt.policy_names()`, such as
-                      "job-shop". None: priorities alone order the work.
+    policy            the scheduler's policy: one of `takt.policy_names()`. "off":
+                      priorities alone order the work.
     worker_cpus       such as "1-3,8": each CPU gets one worker, which stays there.
     worker_fifo_priority, timer_fifo_priority
                       SCHED_FIFO priorities of the workers and of the thread
@@ -101,7 +101,7 @@ class Instance:
     def __init__(
         self,
         workers: int | None = None,
-        policy: str | None = None,
+        policy: str = "job-shop",
         *,
         worker_cpus: str | None = None,
         worker_fifo_priority: int = 0,
@@ -161,7 +161,7 @@ class Instance:
 
     @property
     def scheduler(self) -> Scheduler:
-        """Its modes, resources, statistics and profile; with a policy only."""
+        """Its modes, resources, statistics and profile; not with the policy "off"."""
         return Scheduler(self._native)
 
     @property

@@ -62,7 +62,7 @@ def test_streams_have_shares_and_weights(testdata):
             robot.stream(module.mul, share=0.6, **logger)
         with pytest.raises(takt.InvalidArgument, match="share: a hard stream"):
             robot.stream(module.mul, share=0.1, arrival="input", criticality="hard", deadline=1.0)
-    with takt.Instance(workers=1) as robot:
+    with takt.Instance(workers=1, policy="off") as robot:
         module = robot.load(testdata / "api/simple_mul.vmfb")
         with pytest.raises(takt.InvalidArgument, match="weight: nothing schedules"):
             robot.stream(module.mul, weight=1, **logger)

@@ -139,7 +139,7 @@ def test_options_are_checked(module):
 
 
 def test_admission_needs_a_policy(module):
-    with takt.Instance(workers=1) as robot:
+    with takt.Instance(workers=1, policy="off") as robot:
         stream = robot.stream(module.on(robot).mul, period=0.1, deadline=0.1, start=False)
         with pytest.raises(takt.FailedPrecondition):
             stream.admit()

@@ -98,13 +98,11 @@ absl::StatusOr<Ref<runtime::Instance>> CreateInstance(
   }
   result.timer_spin_ns = given.timer_spin_ns;
   result.timer_fifo_priority = given.timer_fifo_priority;
-  if (given.scheduler != nullptr) {
-    TAKT_ASSIGN_OR_RETURN(
-        const takt_scheduler_options_t scheduler,
-        ReadOptions(given.scheduler, &takt_scheduler_options_init));
-    TAKT_ASSIGN_OR_RETURN(result.scheduler, ReadScheduler(scheduler));
-    TAKT_ASSIGN_OR_RETURN(result.make_advisor, ReadWindows(scheduler));
-  }
+  TAKT_ASSIGN_OR_RETURN(
+      const takt_scheduler_options_t scheduler,
+      ReadOptions(given.scheduler, &takt_scheduler_options_init));
+  TAKT_ASSIGN_OR_RETURN(result.scheduler, ReadScheduler(scheduler));
+  TAKT_ASSIGN_OR_RETURN(result.make_advisor, ReadWindows(scheduler));
   result.fault_reports = given.fault_reports;
   result.host_loop = given.host_loop;
   return runtime::Instance::Create(std::move(result));

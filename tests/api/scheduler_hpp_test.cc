@@ -5,7 +5,13 @@
 namespace {
 
 TEST(SchedulerHppTest, NamesItsPoliciesAndReportsThatNoneIsSet) {
-  auto instance = takt::Instance::Create().value();
+  takt_scheduler_options_t off;
+  takt_scheduler_options_init(&off);
+  off.policy = "off";
+  takt_instance_options_t options;
+  takt_instance_options_init(&options);
+  options.scheduler = &off;
+  auto instance = takt::Instance::Create(&options).value();
   takt::Scheduler scheduler(instance);
   EXPECT_EQ(takt::Scheduler::PolicyNames().size(), 9u);
   EXPECT_EQ(scheduler.policy(), "off");

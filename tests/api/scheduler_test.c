@@ -71,8 +71,15 @@ static void every_policy_computes_the_same(void) {
   }
 }
 
-static void without_a_scheduler_it_says_so(void) {
+static void an_instance_has_one_by_itself(void) {
   fixture_t f = fixture_create("local-task", kMul);
+  EXPECT_TEXT(takt_scheduler_policy(f.instance), "job-shop");
+  call_mul(&f, NULL);
+  fixture_destroy(&f);
+}
+
+static void without_a_scheduler_it_says_so(void) {
+  fixture_t f = scheduled("off", 2, kMul);
   EXPECT_TEXT(takt_scheduler_policy(f.instance), "off");
   size_t count = 7;
   EXPECT_ERROR(takt_scheduler_query_resources(f.instance, 0, NULL, &count),
@@ -171,7 +178,7 @@ static void heat_makes_the_mode_hot(void) {
                REQUIRE_OK(takt_scheduler_query_mode(f.instance, &mode)));
   REQUIRE_OK(takt_scheduler_set_hot(f.instance, false));
   fixture_destroy(&f);
-  f = fixture_create("local-task", kMul);
+  f = scheduled("off", 2, kMul);
   EXPECT_ERROR(takt_scheduler_set_hot(f.instance, true),
                TAKT_STATUS_FAILED_PRECONDITION, "no scheduler");
   fixture_destroy(&f);
@@ -369,6 +376,7 @@ static void durations_are_predicted(void) {
 
 int main(void) {
   RUN(every_policy_computes_the_same);
+  RUN(an_instance_has_one_by_itself);
   RUN(without_a_scheduler_it_says_so);
   RUN(asked_for_without_a_name_it_is_the_job_shop);
   RUN(options_that_are_none_are_named);

@@ -738,7 +738,10 @@ static void errors_name_the_bad_option(void) {
                 {no_chain, "after: is for the arrival AFTER only"},
                 {no_predecessor, "after: is NULL"},
                 {no_size, "struct_size"}};
-  fixture_t f = fixture_create_with(1, "local-task", kMul[0]);
+  takt_scheduler_options_t off;
+  takt_scheduler_options_init(&off);
+  off.policy = "off";
+  fixture_t f = fixture_create_scheduled(1, &off, kMul[0]);
   takt_function_t* mul = find_function(f.context, "mul");
   for (size_t i = 0; i < sizeof(kCases) / sizeof(kCases[0]); ++i) {
     takt_stream_options_t options;

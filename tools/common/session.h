@@ -35,7 +35,7 @@ struct SessionFlags {
   int64_t worker_fifo_priority = 0;
   int64_t worker_budget_us = 0;
   int64_t worker_period_us = 0;
-  std::string policy = "off";  // Of the scheduler.
+  std::string policy = "job-shop";  // Of the scheduler.
   bool print_statistics = false;
   bool print_device_statistics = false;
   bool trace_execution = false;
