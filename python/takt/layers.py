@@ -1,6 +1,6 @@
 """Operators that the compiler does not know yet, in older ones: a part of `portable`.
 
-Attention, RMSNormalization and RotaryEmbedding of opset 23, AffineGrid of opset 20,
+RMSNormalization and RotaryEmbedding of opset 23, AffineGrid of opset 20,
 LpPool, Softsign and Compress.
 """
 
@@ -11,8 +11,6 @@ from typing import Any, Callable
 
 import numpy as np
 
-_NO_SCORE = np.float32(-1e30)  # The score of what a mask leaves out.
-
 
 class LayerPorter:
     """The part of the porter that knows them."""
@@ -20,7 +18,6 @@ class LayerPorter:
     def layer_handlers(self) -> dict[tuple[str, str], Callable[[Any], bool]]:
         return {
             ("", "AffineGrid"): self.on_affine_grid,
-            ("", "Attention"): self.on_attention,
             ("", "Compress"): self.on_compress,
             ("", "LpPool"): self.on_lp_pool,
             ("", "RMSNormalization"): self.on_rms_normalization,
@@ -32,47 +29,6 @@ class LayerPorter:
         """Whether these are floats of known shapes."""
         return all(None not in self.shapes.get(name, [None]) and self.types.get(name) == self.onnx.TensorProto.FLOAT
                    for name in names)
-
-    def on_attention(self, node: Any) -> bool:
-        query, key, value, mask, *past = [*node.input, *[""] * 6][:7]
-        attributes = self.attributes(node)
-        if not self.known(query, key, value) or any(past) or any(node.output[1:]) or attributes.get("softcap", 0):
-            return False
-        heads, groups = (attributes.get(f"{kind}_num_heads", self.shapes[name][1]) for kind, name in (
-            ("q", query), ("kv", key)))
-        is_flat = len(self.shapes[query]) == 3
-        q, k, v = (self.split_heads(name, count) if is_flat else name for name, count in (
-            (query, heads), (key, groups), (value, groups)))
-        rows, size = self.shapes[query][-2], self.shapes[query][-1] // (heads if is_flat else 1)
-        keys = self.shapes[key][-2]
-        if heads != groups:
-            k, v = (self.repeat_heads(name, heads, groups, keys) for name in (k, v))
-        scale = np.float32(attributes.get("scale", 1 / math.sqrt(size)))
-        scores = self.emit("MatMul", [q, self.emit("Transpose", [k], perm=[0, 1, 3, 2])])
-        scores = self.emit("Mul", [scores, self.constant(scale)])
-        if attributes.get("is_causal", 0):
-            later = np.triu(np.ones((rows, keys), bool), 1)
-            scores = self.emit("Add", [scores, self.constant(np.where(later, _NO_SCORE, np.float32(0)))])
-        if mask:
-            if self.types.get(mask) == self.onnx.TensorProto.BOOL:
-                mask = self.emit("Where", [mask, self.constant(np.float32(0)), self.constant(_NO_SCORE)])
-            scores = self.emit("Add", [scores, mask])
-        result = self.emit("MatMul", [self.emit("Softmax", [scores], axis=-1), v])
-        if is_flat:
-            result = self.emit("Transpose", [result], perm=[0, 2, 1, 3])
-            result = self.emit("Reshape", [result, self.constant([0, 0, -1])])
-        self.emit("Identity", [result], node.output[0])
-        return True
-
-    def split_heads(self, name: str, heads: int) -> str:
-        split = self.emit("Reshape", [name, self.constant([0, 0, heads, -1])])
-        return self.emit("Transpose", [split], perm=[0, 2, 1, 3])
-
-    def repeat_heads(self, name: str, heads: int, groups: int, keys: int) -> str:
-        """Each head as often as queries share it."""
-        wide = self.emit("Unsqueeze", [name, self.constant([2])])
-        wide = self.emit("Expand", [wide, self.constant([1, 1, heads // groups, 1, 1])])
-        return self.emit("Reshape", [wide, self.constant([0, heads, keys, -1])])
 
     def on_rms_normalization(self, node: Any) -> bool:
         source, scale = node.input[:2]

@@ -13,7 +13,7 @@ from typing import Any, Callable, Union
 
 import numpy as np
 
-from . import canonical, filters, folding, layers, lists, operators, scales, sequences, volumes
+from . import canonical, filters, folding, layers, lists, operators, scales, scores, sequences, volumes
 
 # The bases of longer transforms are matrices of over 64 MiB.
 _TRANSFORM_MAX = 4096
@@ -109,8 +109,8 @@ def _with_results(model: Any, ported: Any) -> Any:
     return inferred
 
 
-class _Porter(filters.FilterPorter, layers.LayerPorter, lists.ListPorter, operators.OperatorPorter,
-              scales.ScalePorter, sequences.SequencePorter, volumes.VolumePorter):
+class _Porter(scores.AttentionPorter, filters.FilterPorter, layers.LayerPorter, lists.ListPorter,
+              operators.OperatorPorter, scales.ScalePorter, sequences.SequencePorter, volumes.VolumePorter):
     """Replaces the nodes of a graph."""
 
     def __init__(self, graph: Any, opset: int) -> None:
@@ -158,6 +158,7 @@ class _Porter(filters.FilterPorter, layers.LayerPorter, lists.ListPorter, operat
             ("", "GlobalAveragePool"): self.on_mean,
             ("", "ReduceMean"): self.on_mean,
             (_HIDDEN_DOMAIN, "STFT"): self.on_stft,
+            **self.attention_handlers(),
             **self.layer_handlers(),
             **self.list_handlers(),
             **self.operator_handlers(),

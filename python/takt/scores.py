@@ -1,0 +1,195 @@
+"""The operator Attention (opset 23 on) in older ones: a part of `portable`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+import numpy as np
+
+_LEAST = -1e30  # The score of what may not be seen, and of all below it.
+
+_KNOWN = {"is_causal", "kv_num_heads", "left_window_size", "q_num_heads", "qk_matmul_output_mode",
+          "right_window_size", "scale", "softcap", "softmax_precision"}
+
+
+class AttentionPorter:
+    """The part of the porter that knows it."""
+
+    def attention_handlers(self) -> dict[tuple[str, str], Callable[[Any], bool]]:
+        return {("", "Attention"): self.on_attention}
+
+    def on_attention(self, node: Any) -> bool:
+        names = [*node.input, *[""] * 7][:7]
+        query, key, value, mask, past_key, past_value, lengths = names
+        if set(self.attributes(node)) - _KNOWN or not all(map(self.is_static, filter(None, names))):
+            return False
+        call = _Attention(self, node)
+        q, k, v = (call.heads_of(name, kind) for name, kind in ((query, "q"), (key, "kv"), (value, "kv")))
+        if past_key:
+            k = self.emit("Concat", [past_key, k], axis=2)
+            v = self.emit("Concat", [past_value, v], axis=2)
+        for name, output in zip((k, v), node.output[1:3]):
+            if output:
+                self.emit("Identity", [name], output)
+        call.key_count = self.shapes[key][-2] + (self.shapes[past_key][2] if past_key else 0)
+        first = self.shapes[past_key][2] if past_key else 0
+        k, v = call.repeated(k), call.repeated(v)
+        scores = call.scores_of(q, k)
+        bias, is_seen = call.bias_of(mask, lengths, first)
+        biased = self.emit("Add", [scores, bias]) if bias else scores
+        shares = call.softmax(biased)
+        result = self.emit("MatMul", [shares, v])
+        if is_seen:  # A row that sees nothing is zero.
+            result, shares = (self.emit("Where", [is_seen, name, call.number(0)]) for name in (result, shares))
+        if len(self.shapes[query]) == 3:
+            result = self.emit("Transpose", [result], perm=[0, 2, 1, 3])
+            result = self.emit("Reshape", [result, self.constant([0, 0, -1])])
+        self.emit("Identity", [result], node.output[0])
+        if any(node.output[3:]):
+            self.emit("Identity", [{2: biased, 3: shares}.get(call.mode, scores)], node.output[3])
+        return True
+
+    def is_static(self, name: str) -> bool:
+        return None not in self.shapes.get(name, [None])
+
+
+class _Attention:
+    """One node of it."""
+
+    def __init__(self, porter: Any, node: Any) -> None:
+        self.porter = porter
+        self.own = porter.attributes(node)
+        query, key = node.input[:2]
+        self.shape = porter.shapes[query]
+        self.is_flat = len(self.shape) == 3
+        self.counts = {kind: self.own.get(f"{kind}_num_heads", porter.shapes[name][1])
+                       for kind, name in (("q", query), ("kv", key))}
+        self.row_count = self.shape[-2]
+        self.key_count = 0
+        self.dtype = porter.onnx.helper.tensor_dtype_to_np_dtype(porter.types[query])
+        self.mode = self.own.get("qk_matmul_output_mode", 0)
+        # A result with the bias has the true one.
+        self.least = -math.inf if self.mode == 2 and any(node.output[3:]) else _LEAST
+        if self.dtype == np.float16 and self.least == _LEAST:
+            self.least = float(np.finfo(np.float16).min) / 2  # Two of them are still a number.
+        self.blind = max(self.least, _LEAST) / 2  # The bias of what a row does not see is below.
+
+    def number(self, value: float) -> str:
+        return self.porter.constant(np.asarray(value, self.dtype))
+
+    def heads_of(self, name: str, kind: str) -> str:
+        """[batch][heads][tokens][size]"""
+        if not self.is_flat:
+            return name
+        split = self.porter.emit("Reshape", [name, self.porter.constant([0, 0, self.counts[kind], -1])])
+        return self.porter.emit("Transpose", [split], perm=[0, 2, 1, 3])
+
+    def repeated(self, name: str) -> str:
+        """Each head of keys or values as often as heads of queries share it."""
+        heads, groups = self.counts["q"], self.counts["kv"]
+        if heads == groups:
+            return name
+        wide = self.porter.emit("Unsqueeze", [name, self.porter.constant([2])])
+        wide = self.porter.emit("Expand", [wide, self.porter.constant([1, 1, heads // groups, 1, 1])])
+        return self.porter.emit("Reshape", [wide, self.porter.constant([0, heads, self.key_count, -1])])
+
+    def scores_of(self, q: str, k: str) -> str:
+        size = self.shape[-1] // (self.counts["q"] if self.is_flat else 1)
+        scale = self.own.get("scale", 1 / math.sqrt(size))
+        scores = self.porter.emit("MatMul", [q, self.porter.emit("Transpose", [k], perm=[0, 1, 3, 2])])
+        scores = self.porter.emit("Mul", [scores, self.number(scale)])
+        cap = self.own.get("softcap", 0.0)
+        if cap:
+            bent = self.porter.emit("Tanh", [self.porter.emit("Div", [scores, self.number(cap)])])
+            scores = self.porter.emit("Mul", [bent, self.number(cap)])
+        return scores
+
+    def bias_of(self, mask: str, lengths: str, first: int) -> tuple[str, str]:
+        """What is added to the scores, and which rows see a key; "": nothing, all.
+
+        lengths   how many keys of each batch are valid, the rows of queries the last of them.
+        first     the place of the first row among the keys.
+        """
+        porter = self.porter
+        if not lengths and (not mask or mask in porter.constants):
+            return self.fixed_bias(self.window(first), porter.constants.get(mask))
+        seen = []
+        if lengths:
+            seen.append(self.valid(lengths))
+        elif self.bounds() != (-1, -1):
+            seen.append(porter.constant(self.window(first)))
+        is_additive = mask and porter.types[mask] != porter.onnx.TensorProto.BOOL
+        if mask and not is_additive:
+            seen.append(self.padded(mask, np.asarray(False)))
+        bias = ""
+        if seen:
+            together = seen[0]
+            for name in seen[1:]:
+                together = porter.emit("And", [together, name])
+            bias = porter.emit("Where", [together, self.number(0), self.number(self.least)])
+        if is_additive:
+            given = self.padded(mask, np.asarray(-math.inf, self.dtype))
+            bias = porter.emit("Add", [bias, given]) if bias else given
+        return bias, porter.emit("Greater", [self.most(bias), self.number(self.blind)])
+
+    def fixed_bias(self, window: np.ndarray, mask: np.ndarray | None) -> tuple[str, str]:
+        """bias_of() where all of it is known."""
+        if mask is None and window.all():
+            return "", ""
+        bias = np.where(window, 0, self.least).astype(self.dtype)
+        if mask is not None:
+            given = np.where(mask, 0, self.least).astype(self.dtype) if mask.dtype == bool else mask
+            missing = [(0, 0)] * (given.ndim - 1) + [(0, self.key_count - given.shape[-1])]
+            bias = bias + np.pad(given, missing, constant_values=self.least)
+        is_seen = bias.max(-1, keepdims=True) > self.blind
+        return self.porter.constant(bias), "" if is_seen.all() else self.porter.constant(is_seen)
+
+    def window(self, first: int) -> np.ndarray:
+        """[rows][keys]: which keys a row may see."""
+        ahead = np.arange(self.key_count) - (np.arange(self.row_count)[:, None] + first)
+        left, right = self.bounds()
+        return ((left < 0) | (-ahead <= left)) & ((right < 0) | (ahead <= right))
+
+    def bounds(self) -> tuple[int, int]:
+        """How many keys before and behind its own place a row may see; -1: all."""
+        left, right = (self.own.get(f"{side}_window_size", -1) for side in ("left", "right"))
+        return left, 0 if self.own.get("is_causal", 0) else right
+
+    def valid(self, lengths: str) -> str:
+        """[batch][1][rows or 1][keys]: which keys a row may see."""
+        porter = self.porter
+        ends = porter.emit("Reshape", [lengths, porter.constant([-1, 1, 1, 1])])
+        keys = porter.constant(np.arange(self.key_count))
+        result = porter.emit("Less", [keys, ends])
+        places = porter.emit("Add", [ends, porter.constant(
+            np.arange(self.row_count).reshape(1, 1, -1, 1) - self.row_count)])
+        left, right = self.bounds()
+        for kind, count in (("Less", right), ("Greater", left)):
+            if count >= 0:
+                sign = 1 if kind == "Less" else -1
+                edge = porter.emit("Add", [places, porter.constant(np.asarray(sign * (count + 1)))])
+                result = porter.emit("And", [result, porter.emit(kind, [keys, edge])])
+        return result
+
+    def padded(self, mask: str, value: np.ndarray) -> str:
+        """With a value for the keys that a mask does not reach."""
+        shape = self.porter.shapes[mask]
+        missing = self.key_count - shape[-1]
+        if missing <= 0:
+            return mask
+        rest = self.porter.constant(np.full((*shape[:-1], missing), value))
+        return self.porter.emit("Concat", [mask, rest], axis=-1)
+
+    def most(self, bias: str) -> str:
+        if self.porter.opset < 18:
+            return self.porter.emit("ReduceMax", [bias], axes=[-1], keepdims=1)
+        return self.porter.emit("ReduceMax", [bias, self.porter.constant([-1])], keepdims=1)
+
+    def softmax(self, scores: str) -> str:
+        porter, wanted = self.porter, self.own.get("softmax_precision", 0)
+        own = porter.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(self.dtype))
+        if wanted in (0, own):
+            return porter.emit("Softmax", [scores], axis=-1)
+        found = porter.emit("Softmax", [porter.emit("Cast", [scores], to=wanted)], axis=-1)
+        return porter.emit("Cast", [found], to=own)
