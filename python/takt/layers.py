@@ -1,7 +1,7 @@
-"""Operators that the compiler does not know yet, in older ones: a part of `portable`.
+"""Operators that the compiler does not know yet, in other ones: a part of `portable`.
 
-RMSNormalization and RotaryEmbedding of opset 23, AffineGrid of opset 20,
-LpPool, Softsign and Compress.
+RMSNormalization and RotaryEmbedding of opset 23, AffineGrid of opset 20, and older
+ones that it makes wrong code of.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ class LayerPorter:
         return {
             ("", "AffineGrid"): self.on_affine_grid,
             ("", "Compress"): self.on_compress,
+            ("", "Det"): self.on_det,
+            ("", "LpNormalization"): self.on_lp_normalization,
             ("", "LpPool"): self.on_lp_pool,
             ("", "RMSNormalization"): self.on_rms_normalization,
             ("", "RotaryEmbedding"): self.on_rotary_embedding,
@@ -81,15 +83,50 @@ class LayerPorter:
 
     def on_affine_grid(self, node: Any) -> bool:
         size = self.constants.get(node.input[1])
-        if size is None or len(size) != 4:
+        if size is None or len(size) not in (4, 5):
             return False
-        height, width = int(size[2]), int(size[3])
+        sizes = [int(each) for each in size[2:]]
         is_aligned = self.attributes(node).get("align_corners", 0)
-        y, x = (np.linspace(-1, 1, n) if is_aligned else (2 * np.arange(n) + 1) / n - 1 for n in (height, width))
-        places = np.stack([*np.meshgrid(x, y), np.ones((height, width))], -1).reshape(1, -1, 3).astype(np.float32)
+        lines = [np.linspace(-1, 1, n) if is_aligned else (2 * np.arange(n) + 1) / n - 1 for n in sizes]
+        places = np.meshgrid(*lines, indexing="ij")[::-1]  # x is the first number of a point.
+        places = np.stack([*places, np.ones(sizes)], -1).reshape(1, -1, len(sizes) + 1).astype(np.float32)
         turned = self.emit("Transpose", [node.input[0]], perm=[0, 2, 1])
         grid = self.emit("MatMul", [self.constant(places), turned])
-        self.emit("Reshape", [grid, self.constant([-1, height, width, 2])], node.output[0])
+        self.emit("Reshape", [grid, self.constant([-1, *sizes, len(sizes)])], node.output[0])
+        return True
+
+    def on_det(self, node: Any) -> bool:
+        """Small ones; the compiler divides by what may be zero."""
+        shape = self.shapes.get(node.input[0], [None])
+        if shape[-1] not in (1, 2, 3) or not self.known(node.input[0]):
+            return False
+        size = shape[-1]
+        cells = [[self.emit("Squeeze", [self.slice(self.slice(node.input[0], -2, i, i + 1), -1, k, k + 1),
+                                        self.constant([-2, -1])]) for k in range(size)] for i in range(size)]
+        self.emit("Identity", [self.determinant(cells)], node.output[0])
+        return True
+
+    def determinant(self, cells: list[list[str]]) -> str:
+        if len(cells) == 1:
+            return cells[0][0]
+        total = ""
+        for k, cell in enumerate(cells[0]):
+            minor = self.determinant([[*row[:k], *row[k + 1:]] for row in cells[1:]])
+            product = self.emit("Mul", [cell, minor])
+            total = self.emit("Sub" if k % 2 else "Add", [total, product]) if total else product
+        return total
+
+    def on_lp_normalization(self, node: Any) -> bool:
+        source, attributes = node.input[0], self.attributes(node)
+        if not self.known(source):
+            return False
+        sizes = self.emit("Abs", [source]) if attributes.get("p", 2) == 1 else self.emit("Mul", [source, source])
+        norm = self.emit("ReduceSum", [sizes, self.constant([attributes.get("axis", -1)])], keepdims=1)
+        if attributes.get("p", 2) != 1:
+            norm = self.emit("Sqrt", [norm])
+        is_zero = self.emit("Equal", [norm, self.constant(np.float32(0))])
+        norm = self.emit("Where", [is_zero, self.constant(np.float32(1)), norm])
+        self.emit("Div", [source, norm], node.output[0])
         return True
 
     def on_softsign(self, node: Any) -> bool:

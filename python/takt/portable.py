@@ -13,10 +13,9 @@ from typing import Any, Callable, Union
 
 import numpy as np
 
-from . import canonical, filters, folding, layers, lists, operators, scales, scores, sequences, volumes
+from . import (canonical, deformed, filters, folding, fourier, layers, lists, operators, scales, scores, sequences,
+               transposed, volumes)
 
-# The bases of longer transforms are matrices of over 64 MiB.
-_TRANSFORM_MAX = 4096
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
 _PIXELS_MIN = 4096  # Of an image whose mean is taken in two steps.
 # Operators whose shapes onnx infers wrongly, or not before they are replaced.
@@ -109,8 +108,9 @@ def _with_results(model: Any, ported: Any) -> Any:
     return inferred
 
 
-class _Porter(scores.AttentionPorter, filters.FilterPorter, layers.LayerPorter, lists.ListPorter,
-              operators.OperatorPorter, scales.ScalePorter, sequences.SequencePorter, volumes.VolumePorter):
+class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPorter, fourier.FourierPorter,
+              layers.LayerPorter, lists.ListPorter, operators.OperatorPorter, scales.ScalePorter,
+              sequences.SequencePorter, transposed.TransposedPorter, volumes.VolumePorter):
     """Replaces the nodes of a graph."""
 
     def __init__(self, graph: Any, opset: int) -> None:
@@ -152,7 +152,9 @@ class _Porter(scores.AttentionPorter, filters.FilterPorter, layers.LayerPorter, 
             ("", "LSTM"): self.on_recurrent,
             ("", "RNN"): self.on_recurrent,
             ("", "ReverseSequence"): self.on_reverse,
-            ("", "ConvTranspose"): self.on_volume_transpose,
+            ("", "Col2Im"): self.on_col2im,
+            ("", "ConvTranspose"): self.on_transposed,
+            ("", "DeformConv"): self.on_deformed,
             ("", "Pad"): self.on_pad,
             ("", "ScatterND"): self.on_scatter,
             ("", "GlobalAveragePool"): self.on_mean,
@@ -224,66 +226,6 @@ class _Porter(scores.AttentionPorter, filters.FilterPorter, layers.LayerPorter, 
         attributes["pads"] = pads
         self.emit("Conv", [source, *node.input[1:]], node.output[0], **attributes)
         return True
-
-    # Transforms of Fourier, as products with sines.
-
-    def on_stft(self, node: Any) -> bool:
-        signal, step, window, length = [*node.input, "", ""][:4]
-        step_of, window_of = self.constants.get(step), self.constants.get(window)
-        length_of = self.constants.get(length)
-        rank = len(self.shapes.get(signal, []))
-        if (step_of is None or (window and window_of is None) or (length and length_of is None)
-                or self.types.get(signal, 1) != self.onnx.TensorProto.FLOAT or rank not in (2, 3)
-                or (rank == 3 and self.shapes[signal][2] != 1) or not (window or length)):
-            return False
-        count = int(length_of) if length_of is not None else len(window_of)
-        if count > _TRANSFORM_MAX or (window_of is not None and len(window_of) != count):
-            return False
-        basis = _basis(count, self.attributes(node).get("onesided", 1))
-        if window_of is not None:
-            basis = basis * window_of.reshape(-1, 1)
-        weights = basis.T[:, None].astype(np.float32)  # [2 * bins][1][count]
-        if rank == 3:
-            source = self.emit("Transpose", [signal], perm=[0, 2, 1])
-        else:
-            source = self.emit("Unsqueeze", [signal, self.constant([1])])
-        frames = self.emit("Conv", [source, self.constant(weights)], strides=[int(step_of)])
-        self.pairs(self.emit("Transpose", [frames], perm=[0, 2, 1]), 3, basis, node.output[0])
-        return True
-
-    def on_dft(self, node: Any) -> bool:
-        attributes = self.attributes(node)
-        shape = self.shapes.get(node.input[0], [])
-        rank = len(shape)
-        axis = attributes.get("axis", 1)
-        if len(node.input) > 2 and node.input[2]:
-            if node.input[2] not in self.constants:
-                return False
-            axis = int(self.constants[node.input[2]])
-        elif self.opset >= 20:
-            axis = -2
-        size = shape[rank - 2] if rank >= 2 else None
-        length = size
-        if len(node.input) > 1 and node.input[1]:
-            if node.input[1] not in self.constants:
-                return False
-            length = int(self.constants[node.input[1]])
-        if (size is None or axis % rank != rank - 2 or shape[-1] != 1 or attributes.get("inverse", 0)
-                or not 0 < length <= _TRANSFORM_MAX
-                or self.types.get(node.input[0], 1) != self.onnx.TensorProto.FLOAT):
-            return False
-        # Zeros follow a short signal; of a long one the rest is not read.
-        basis = _basis(length, attributes.get("onesided", 0))[:size]
-        source = self.emit("Squeeze", [node.input[0], self.constant([-1])])
-        if size > length:
-            source = self.slice(source, rank - 2, 0, length)
-        self.pairs(self.emit("MatMul", [source, self.constant(basis.astype(np.float32))]),
-                   rank - 1, basis, node.output[0])
-        return True
-
-    def pairs(self, name: str, rank: int, basis: np.ndarray, output: str) -> None:
-        """The last dimension becomes pairs of real and imaginary parts."""
-        self.emit("Reshape", [name, self.constant([*[0] * (rank - 1), basis.shape[1] // 2, 2])], output)
 
     # The mean of an image, which the compiler takes by adding one pixel after
     # another: over 10,000 pixels cost two digits.
@@ -417,12 +359,3 @@ class _Porter(scores.AttentionPorter, filters.FilterPorter, layers.LayerPorter, 
 
     def gather(self, name: str, axis: int, indices: np.ndarray) -> str:
         return self.emit("Gather", [name, self.constant(indices.astype(np.int64))], axis=axis)
-
-
-def _basis(count: int, is_onesided: int) -> np.ndarray:
-    """What a transform of `count` real values multiplies them with:
-    [count][2 * bins], real and imaginary parts in turns."""
-    bins = count // 2 + 1 if is_onesided else count
-    # Modulo one turn before it is an angle: exact for long transforms.
-    angles = -2 * np.pi * (np.outer(np.arange(count), np.arange(bins)) % count) / count
-    return np.stack([np.cos(angles), np.sin(angles)], -1).reshape(count, 2 * bins)

@@ -47,3 +47,56 @@ def test_attention(name):
 @pytest.mark.parametrize("name", named("test_gridsample"))
 def test_grid_sample(name):
     check(cases()[name], canonical.sample, "GridSample")
+
+
+def check_ported(name, gone, frozen=True):
+    """With the inputs but the first as constants, as networks have them."""
+    case = cases()[name]
+    model = onnx.ModelProto()
+    model.CopyFrom(case.model)
+    feeds = [np.asarray(each) for each in case.data_sets[0][0]]
+    others = [value.name for value in model.graph.input][1:]
+    if frozen:
+        model.graph.initializer.extend(map(numpy_helper.from_array, feeds[1:], others))
+        del model.graph.input[1:]
+    ported = portable.port(model)
+    assert gone not in {node.op_type for node in ported.graph.node}
+    names = [value.name for value in ported.graph.input]
+    found = ReferenceEvaluator(ported).run(None, dict(zip(names, feeds)))
+    for value, wanted in zip(found, case.data_sets[0][1]):
+        np.testing.assert_allclose(value, wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", named("test_convtranspose_group"))
+def test_grouped_transposed_convolutions(name):
+    check_ported(name, "ConvTranspose")
+
+
+@pytest.mark.parametrize("name", named("test_convtranspose_autopad") + named("test_convtranspose_output_shape"))
+def test_transposed_convolutions_of_a_stated_size(name):
+    check_ported(name, "")
+
+
+@pytest.mark.parametrize("name", named("test_col2im", ("5d",)))
+def test_col2im(name):
+    check_ported(name, "Col2Im")
+
+
+@pytest.mark.parametrize("name", named("test_basic_deform") + named("test_deform"))
+def test_deformed_convolutions(name):
+    check_ported(name, "DeformConv", frozen=False)
+
+
+@pytest.mark.parametrize("name", named("test_dft"))
+def test_transforms_of_fourier(name):
+    check_ported(name, "DFT")
+
+
+@pytest.mark.parametrize("name", named("test_affine_grid", ("expanded",)) + named("test_det"))
+def test_layers(name):
+    check_ported(name, "AffineGrid" if "affine" in name else "Det")
+
+
+@pytest.mark.parametrize("name", named("test_l1normalization") + named("test_l2normalization") + named("test_lpnorm"))
+def test_normalization_of_zeros(name):
+    check_ported(name, "LpNormalization")

@@ -1,0 +1,86 @@
+"""Transforms of Fourier as products with sines: a part of `portable`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_TRANSFORM_MAX = 4096  # The bases of longer ones are matrices of over 64 MiB.
+
+
+class FourierPorter:
+    """The part of the porter that knows them."""
+
+    def on_stft(self, node: Any) -> bool:
+        signal, step, window, length = [*node.input, "", ""][:4]
+        step_of, window_of = self.constants.get(step), self.constants.get(window)
+        length_of = self.constants.get(length)
+        rank = len(self.shapes.get(signal, []))
+        if (step_of is None or (window and window_of is None) or (length and length_of is None)
+                or self.types.get(signal, 1) != self.onnx.TensorProto.FLOAT or rank not in (2, 3)
+                or (rank == 3 and self.shapes[signal][2] != 1) or not (window or length)):
+            return False
+        count = int(length_of) if length_of is not None else len(window_of)
+        if count > _TRANSFORM_MAX or (window_of is not None and len(window_of) != count):
+            return False
+        basis = _basis(count, 1, count, is_half=bool(self.attributes(node).get("onesided", 1)))
+        if window_of is not None:
+            basis = basis * window_of.reshape(-1, 1)
+        weights = basis.T[:, None].astype(np.float32)  # [2 * bins][1][count]
+        if rank == 3:
+            source = self.emit("Transpose", [signal], perm=[0, 2, 1])
+        else:
+            source = self.emit("Unsqueeze", [signal, self.constant([1])])
+        frames = self.emit("Conv", [source, self.constant(weights)], strides=[int(step_of)])
+        self.pairs(self.emit("Transpose", [frames], perm=[0, 2, 1]), 3, basis, node.output[0])
+        return True
+
+    def on_dft(self, node: Any) -> bool:
+        source, length, axis = [*node.input, "", ""][:3]
+        attributes, shape = self.attributes(node), self.shapes.get(source, [])
+        if (any(name and name not in self.constants for name in (length, axis)) or len(shape) < 2
+                or None in shape or self.types.get(source, 1) != self.onnx.TensorProto.FLOAT):
+            return False
+        place = int(self.constants[axis]) if axis else attributes.get("axis", 1) if self.opset < 20 else -2
+        place %= len(shape)
+        size, parts = shape[place], shape[-1]
+        is_back, is_half = (bool(attributes.get(name, 0)) for name in ("inverse", "onesided"))
+        whole = 2 * (size - 1) if is_back and is_half else size
+        count = int(self.constants[length]) if length else whole
+        if not 0 < max(count, size) <= _TRANSFORM_MAX or place == len(shape) - 1:
+            return False
+        basis = _basis(size, parts, count, is_back, is_half)
+        # The axis comes before the parts, which are its last digits then.
+        others = [i for i in range(len(shape) - 1) if i != place]
+        order = [*others, place, len(shape) - 1]
+        turned = source if order == sorted(order) else self.emit("Transpose", [source], perm=order)
+        kept = [shape[i] for i in others]
+        rows = self.emit("Reshape", [turned, self.constant([*kept, size * parts])])
+        found = self.emit("MatMul", [rows, self.constant(basis.astype(np.float32))])
+        out_parts = 1 if is_back and is_half else 2
+        found = self.emit("Reshape", [found, self.constant([*kept, basis.shape[1] // out_parts, out_parts])])
+        back = [order.index(i) for i in range(len(shape))]
+        self.emit("Transpose", [found], node.output[0], perm=back)
+        return True
+
+    def pairs(self, name: str, rank: int, basis: np.ndarray, output: str) -> None:
+        """The last dimension becomes pairs of real and imaginary parts."""
+        self.emit("Reshape", [name, self.constant([*[0] * (rank - 1), basis.shape[1] // 2, 2])], output)
+
+
+def _basis(size: int, parts: int, count: int, is_back: bool = False, is_half: bool = False) -> np.ndarray:
+    """[size * parts][bins * 2]: what each number becomes. With both of `is_back` and
+    `is_half` the results are real.
+
+    count    the length of the transform: zeros follow a short signal, and of a long one
+             the rest is not read.
+    """
+    units = np.eye(size)[:, None] * np.array([1, 1j][:parts])[:, None]
+    units = units.reshape(size * parts, size)
+    if is_back and is_half:
+        return np.fft.irfft(units, count)
+    found = np.fft.ifft(units, count) if is_back else np.fft.fft(units, count)
+    if is_half:
+        found = found[:, :count // 2 + 1]
+    return np.stack([found.real, found.imag], -1).reshape(size * parts, -1)

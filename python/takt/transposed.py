@@ -1,0 +1,143 @@
+"""Transposed convolutions that the compiler does not take, for `portable`.
+
+Those of groups are convolutions over images with zeros between the pixels. Col2Im is
+one of groups, whose weights are ones.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+class TransposedPorter:
+    """The part of the porter that knows them."""
+
+    def on_transposed(self, node: Any) -> bool:
+        return (self.on_stated_size(node) or self.on_volume_transpose(node) or self.on_grouped(node)
+                or self.on_uneven(node))
+
+    def on_stated_size(self, node: Any) -> bool:
+        """The padding in place of the size that follows from it."""
+        own = self.attributes(node)
+        way = own.pop("auto_pad", b"NOTSET").decode()
+        sizes = own.pop("output_shape", None)
+        source, weights = (self.shapes.get(name, [None]) for name in node.input[:2])
+        if (way == "NOTSET" and sizes is None) or None in [*source, *weights]:
+            return False
+        rank = len(source) - 2
+        if way == "VALID" and sizes is None:
+            own["pads"] = [0] * 2 * rank
+        else:
+            strides, dilations, more = (list(own.get(name, [default] * rank)) for name, default in (
+                ("strides", 1), ("dilations", 1), ("output_padding", 0)))
+            begins, ends = [], []
+            for i in range(rank):
+                size = sizes[i - rank] if sizes is not None else source[2 + i] * strides[i]
+                taps = (weights[2 + i] - 1) * dilations[i] + 1
+                total = strides[i] * (source[2 + i] - 1) + more[i] + taps - size
+                more[i] += max(0, -total)
+                total = max(0, total)
+                begins.append(total // 2 if way == "SAME_UPPER" else total - total // 2)
+                ends.append(total - begins[i])
+            own["pads"], own["output_padding"] = [*begins, *ends], more
+        self.emit("ConvTranspose", list(node.input), node.output[0], **own)
+        return True
+
+    def on_uneven(self, node: Any) -> bool:
+        """What is cut off at one side alone is cut off behind."""
+        own, result = self.attributes(node), self.shapes.get(node.output[0], [None])
+        rank = len(result) - 2
+        pads = own.get("pads", [0] * 2 * rank)
+        begins, ends = pads[:rank], pads[rank:]
+        if begins == ends or None in result:
+            return False
+        least = [min(pair) for pair in zip(begins, ends)]
+        found = self.emit("ConvTranspose", list(node.input), **{**own, "pads": [*least, *least]})
+        for i in range(rank):
+            if begins[i] != ends[i]:
+                first = begins[i] - least[i]
+                found = self.slice(found, 2 + i, first, first + result[2 + i])
+        self.emit("Identity", [found], node.output[0])
+        return True
+
+    def on_grouped(self, node: Any) -> bool:
+        own = self.attributes(node)
+        group = own.get("group", 1)
+        shape = self.shapes.get(node.input[0], [None])
+        kernel = self.value_of(node.input[1])
+        if group == 1 or None in shape or kernel is None:
+            return False
+        rank = len(shape) - 2
+        strides, dilations, more = (own.get(name, [default] * rank) for name, default in (
+            ("strides", 1), ("dilations", 1), ("output_padding", 0)))
+        pads = own.get("pads", [0] * 2 * rank)
+        source = self.spread(node.input[0], shape, strides)
+        begins, ends = [], []
+        for i in range(rank):
+            reach = dilations[i] * (kernel.shape[2 + i] - 1)
+            begins.append(reach - pads[i])
+            ends.append(reach - pads[rank + i] + more[i] - (strides[i] - 1))
+            low, high = max(0, -begins[i]), max(0, -ends[i])
+            if low or high:
+                source = self.slice(source, 2 + i, low, shape[2 + i] * strides[i] - high)
+        spots = kernel.shape[2:]
+        turned = np.flip(kernel, range(2, kernel.ndim)).reshape(group, -1, kernel.shape[1], *spots)
+        turned = turned.swapaxes(1, 2).reshape(group * kernel.shape[1], -1, *spots)
+        self.emit("Conv", [source, self.constant(turned), *node.input[2:]], node.output[0], group=group,
+                  kernel_shape=list(spots), dilations=list(dilations),
+                  pads=[max(0, pad) for pad in (*begins, *ends)])
+        return True
+
+    def spread(self, name: str, shape: list[int], strides: list[int]) -> str:
+        """Each pixel with stride - 1 zeros behind it in each direction."""
+        sizes = list(shape)
+        for i, stride in enumerate(strides):
+            if stride == 1:
+                continue
+            apart = [*sizes[:3 + i], 1, *sizes[3 + i:]]
+            name = self.emit("Reshape", [name, self.constant(apart)])
+            ends = [stride - 1 if axis == 3 + i else 0 for axis in range(len(apart))]
+            name = self.emit("Pad", [name, self.constant([*[0] * len(apart), *ends])])
+            sizes[2 + i] *= stride
+            name = self.emit("Reshape", [name, self.constant(sizes)])
+        return name
+
+    def value_of(self, name: str) -> np.ndarray | None:
+        """A constant, also of bytes with a scale."""
+        maker = self.makers.get(name)
+        if name in self.constants or maker is None or maker.op_type != "DequantizeLinear":
+            return self.constants.get(name)
+        parts = [self.constants.get(each) for each in maker.input]
+        if any(part is None for part in parts) or self.attributes(maker).get("block_size", 0):
+            return None
+        axis = self.attributes(maker).get("axis", 1)
+        wide = [1] * parts[0].ndim
+        wide[axis] = -1
+        scale, zero = (part.astype(np.float32).reshape(wide if part.size > 1 else [1] * parts[0].ndim)
+                       for part in (parts[1], parts[2] if len(parts) > 2 else np.zeros(1)))
+        return ((parts[0].astype(np.float32) - zero) * scale).astype(parts[1].dtype)
+
+    def on_col2im(self, node: Any) -> bool:
+        sizes, block = (self.constants.get(name) for name in node.input[1:])
+        shape, own = self.shapes.get(node.input[0], [None]), self.attributes(node)
+        if sizes is None or block is None or None in shape or len(sizes) > 2:
+            return False
+        rank = len(sizes)
+        strides, dilations = (own.get(name, [1] * rank) for name in ("strides", "dilations"))
+        pads = own.get("pads", [0] * 2 * rank)
+        places, more = [], []
+        for i in range(rank):
+            room = int(sizes[i]) + pads[i] + pads[rank + i] - dilations[i] * (int(block[i]) - 1) - 1
+            places.append(room // strides[i] + 1)
+            more.append(room % strides[i])
+        taps = math.prod(int(size) for size in block)
+        channels = shape[1] // taps
+        ones = np.tile(np.eye(taps), (channels, 1)).reshape(channels * taps, 1, *block).astype(
+            self.onnx.helper.tensor_dtype_to_np_dtype(self.types[node.input[0]]))
+        apart = self.emit("Reshape", [node.input[0], self.constant([shape[0], shape[1], *places])])
+        self.emit("ConvTranspose", [apart, self.constant(ones)], node.output[0], group=channels, kernel_shape=list(block),
+                  strides=list(strides), dilations=list(dilations), pads=list(pads), output_padding=more)
+        return True
