@@ -14,7 +14,7 @@ from typing import Any, Callable, Union
 import numpy as np
 
 from . import (canonical, deformed, filters, folding, fourier, layers, lists, operators, scales, scores, sequences,
-               transposed, volumes)
+               transposed, unrolled, volumes)
 
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
 _PIXELS_MIN = 4096  # Of an image whose mean is taken in two steps.
@@ -110,7 +110,8 @@ def _with_results(model: Any, ported: Any) -> Any:
 
 class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPorter, fourier.FourierPorter,
               layers.LayerPorter, lists.ListPorter, operators.OperatorPorter, scales.ScalePorter,
-              sequences.SequencePorter, transposed.TransposedPorter, volumes.VolumePorter):
+              sequences.SequencePorter, transposed.TransposedPorter, unrolled.UnrolledPorter,
+              volumes.VolumePorter):
     """Replaces the nodes of a graph."""
 
     def __init__(self, graph: Any, opset: int) -> None:

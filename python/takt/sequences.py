@@ -28,8 +28,10 @@ class SequencePorter:
         attributes = self.attributes(node)
         inputs = [*node.input, *[""] * (8 - len(node.input))]
         is_plain = attributes.get("direction", b"forward") == b"forward" and not inputs[4]
-        if is_plain or attributes.get("layout", 0):
-            return False
+        if self.on_batches_first(node):
+            return True
+        if is_plain:
+            return self.on_steps(node)
         batch = self.batch_of(inputs[0], inputs[4])
         if batch.lengths and not self.can_end(node, attributes, batch):
             return False

@@ -100,3 +100,8 @@ def test_layers(name):
 @pytest.mark.parametrize("name", named("test_l1normalization") + named("test_l2normalization") + named("test_lpnorm"))
 def test_normalization_of_zeros(name):
     check_ported(name, "LpNormalization")
+
+
+@pytest.mark.parametrize("name", [name for name in sorted(cases()) if name.endswith("_batchwise")])
+def test_layers_with_the_sequences_first(name):
+    check_ported(name, "", frozen=False)

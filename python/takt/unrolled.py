@@ -1,0 +1,183 @@
+"""Recurrent layers that the compiler makes wrong code of, step by step: a part of `portable`.
+
+It leaves out peepholes and limits, and takes other functions for the usual ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .errors import CompileError
+
+NODES_MAX = 8192  # That a layer may become.
+
+_GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
+_USUAL = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
+# What the compiler knows, and what is an operator of ONNX with the same attributes, of these defaults.
+_KNOWN = ("Relu", "Sigmoid", "Tanh")
+_OPERATORS = {"Elu": {"alpha": 1.0}, "HardSigmoid": {"alpha": 0.2, "beta": 0.5}, "LeakyRelu": {"alpha": 0.01},
+              "Relu": {}, "Sigmoid": {}, "Softplus": {}, "Softsign": {}, "Tanh": {}, "ThresholdedRelu": {"alpha": 1.0}}
+_SCALED = {"Affine": {"alpha": 1.0, "beta": 0.0}, "ScaledTanh": {"alpha": 1.0, "beta": 1.0}}
+
+
+class UnrolledPorter:
+    """The part of the porter that knows them."""
+
+    def on_steps(self, node: Any) -> bool:
+        """A forward layer over all steps that has more than the compiler sees."""
+        own = self.attributes(node)
+        inputs = [*node.input, *[""] * 8][:8]
+        names = [each.decode() for each in own.get("activations", [])] or _USUAL[node.op_type]
+        has_peepholes = node.op_type == "LSTM" and inputs[7]
+        if not has_peepholes and not own.get("clip", 0) and not own.get("input_forget", 0) and set(names) <= set(_KNOWN):
+            return False
+        shape = self.shapes.get(inputs[0], [None])
+        if None in shape:
+            raise CompileError(f"{node.op_type} {node.name}: its number of steps must be known")
+        layer = _Layer(self, node, inputs, own, names)
+        if layer.node_count > NODES_MAX:
+            raise CompileError(f"{node.op_type} {node.name}: {shape[0]} steps of such a layer are too many")
+        layer.write()
+        return True
+
+    def on_batches_first(self, node: Any) -> bool:
+        """A layer whose tensors have the sequences before the steps."""
+        own = self.attributes(node)
+        if not own.pop("layout", 0):
+            return False
+        inputs = [*node.input, *[""] * 8][:8]
+        for i in (0, 5, 6):
+            if inputs[i]:
+                inputs[i] = self.emit("Transpose", [inputs[i]], perm=[1, 0, 2])
+        outputs = [self.fresh("layer") if name else "" for name in node.output]
+        self.layer(node.op_type, inputs, outputs, own)
+        for source, name, order in zip(outputs, node.output, ([2, 0, 1, 3], [1, 0, 2], [1, 0, 2])):
+            if name:
+                self.emit("Transpose", [source], name, perm=order)
+        return True
+
+
+class _Layer:
+    def __init__(self, porter: Any, node: Any, inputs: list[str], own: dict[str, Any], names: list[str]) -> None:
+        self.porter, self.emit, self.node, self.own = porter, porter.emit, node, own
+        self.inputs = inputs
+        self.steps, self.batch, _ = porter.shapes[inputs[0]]
+        self.hidden = own["hidden_size"]
+        self.gates = _GATES[node.op_type]
+        self.dtype = porter.onnx.helper.tensor_dtype_to_np_dtype(porter.types[inputs[0]])
+        self.functions = self.functions_of(names)
+        self.node_count = self.steps * (12 + 10 * self.gates)
+
+    def functions_of(self, names: list[str]) -> list[tuple[str, dict[str, float]]]:
+        """The functions, with their numbers, which those take in turn that have any."""
+        given = {key: list(self.own.get(f"activation_{key}", [])) for key in ("alpha", "beta")}
+        found = []
+        for name in names:
+            known = _OPERATORS.get(name, _SCALED.get(name))
+            if known is None:
+                raise CompileError(f"{self.node.op_type} {self.node.name}: there is no function {name}")
+            found.append((name, {key: given[key].pop(0) if given[key] else value for key, value in known.items()}))
+        return found
+
+    def write(self) -> None:
+        state, cell = (self.first(name) for name in self.inputs[5:7])
+        step = {"RNN": self.rnn_step, "GRU": self.gru_step, "LSTM": self.lstm_step}[self.node.op_type]
+        ahead = self.ahead()
+        states = []
+        for i in range(self.steps):
+            row = self.emit("Reshape", [self.porter.slice(ahead, 0, i, i + 1),
+                                        self.constant(np.array([self.batch, self.gates * self.hidden]))])
+            state, cell = step(row, state, cell)
+            states.append(self.emit("Unsqueeze", [state, self.constant(np.array([0, 1]))]))
+        outputs = [*self.node.output, "", ""][:3]
+        if outputs[0]:
+            self.emit("Concat", states, outputs[0], axis=0)
+        for name, output in ((state, outputs[1]), (cell, outputs[2])):
+            if output:
+                self.emit("Unsqueeze", [name, self.constant(np.array([0]))], output)
+
+    def constant(self, value: np.ndarray) -> str:
+        return self.porter.constant(value)
+
+    def number(self, value: float) -> str:
+        return self.constant(np.asarray(value, self.dtype))
+
+    def first(self, name: str) -> str:
+        """A state before the first step: [batch, hidden]."""
+        if not name:
+            return self.constant(np.zeros((self.batch, self.hidden), self.dtype))
+        return self.emit("Squeeze", [name, self.constant(np.array([0]))])
+
+    def weights(self, name: str) -> str:
+        return self.emit("Transpose", [self.emit("Squeeze", [name, self.constant(np.array([0]))])], perm=[1, 0])
+
+    def ahead(self) -> str:
+        """What the gates of all steps get from the input: [steps, batch, gates * hidden]."""
+        result = self.emit("MatMul", [self.inputs[0], self.weights(self.inputs[1])])
+        self.inner = self.weights(self.inputs[2])
+        self.inner_bias = ""
+        if not self.inputs[3]:
+            return result
+        width = self.gates * self.hidden
+        bias = self.emit("Reshape", [self.inputs[3], self.constant(np.array([2, width]))])
+        outer, inner = (self.emit("Reshape", [self.porter.slice(bias, 0, i, i + 1), self.constant(np.array([width]))])
+                        for i in (0, 1))
+        if self.node.op_type != "GRU":
+            return self.emit("Add", [result, self.emit("Add", [outer, inner])])
+        self.inner_bias = inner  # That of the last gate may come before a product.
+        return self.emit("Add", [result, outer])
+
+    def part(self, name: str, gate: int) -> str:
+        return self.porter.slice(name, -1, gate * self.hidden, (gate + 1) * self.hidden)
+
+    def function(self, which: int, name: str, is_limited: bool = True) -> str:
+        limit = self.own.get("clip", 0)
+        if limit and is_limited:
+            name = self.emit("Clip", [name, self.number(-limit), self.number(limit)])
+        kind, numbers = self.functions[which]
+        if kind not in _SCALED:
+            return self.emit(kind, [name], **numbers)
+        alpha, beta = (self.number(numbers[key]) for key in ("alpha", "beta"))
+        if kind == "Affine":
+            return self.emit("Add", [self.emit("Mul", [name, alpha]), beta])
+        return self.emit("Mul", [self.emit("Tanh", [self.emit("Mul", [name, beta])]), alpha])
+
+    def rnn_step(self, row: str, state: str, cell: str) -> tuple[str, str]:
+        return self.function(0, self.emit("Add", [row, self.emit("MatMul", [state, self.inner])])), cell
+
+    def gru_step(self, row: str, state: str, cell: str) -> tuple[str, str]:
+        inner = self.emit("MatMul", [state, self.inner])
+        if self.inner_bias:
+            inner = self.emit("Add", [inner, self.inner_bias])
+        update, reset = (self.function(0, self.emit("Add", [self.part(row, i), self.part(inner, i)])) for i in (0, 1))
+        if self.own.get("linear_before_reset", 0):
+            last = self.emit("Mul", [reset, self.part(inner, 2)])
+        else:
+            last = self.emit("MatMul", [self.emit("Mul", [reset, state]), self.part(self.inner, 2)])
+            if self.inner_bias:
+                last = self.emit("Add", [last, self.part(self.inner_bias, 2)])
+        new = self.function(1, self.emit("Add", [self.part(row, 2), last]))
+        kept = self.emit("Mul", [update, self.emit("Sub", [state, new])])
+        return self.emit("Add", [new, kept]), cell
+
+    def lstm_step(self, row: str, state: str, cell: str) -> tuple[str, str]:
+        gates = self.emit("Add", [row, self.emit("MatMul", [state, self.inner])])
+
+        def seen(gate: int, through: int, of: str) -> str:
+            """The gate with what it sees of a cell."""
+            part = self.part(gates, gate)
+            if not self.inputs[7]:
+                return part
+            return self.emit("Add", [part, self.emit("Mul", [self.part(self.inputs[7], through), of])])
+
+        opened = self.function(0, seen(0, 0, cell))
+        if self.own.get("input_forget", 0):
+            kept = self.emit("Sub", [self.number(1), opened])
+        else:
+            kept = self.function(0, seen(2, 2, cell))
+        new = self.emit("Mul", [opened, self.function(1, self.part(gates, 3))])
+        cell = self.emit("Add", [self.emit("Mul", [kept, cell]), new])
+        shown = self.function(0, seen(1, 1, cell))
+        return self.emit("Mul", [shown, self.function(2, cell, is_limited=False)]), cell
