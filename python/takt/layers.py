@@ -22,6 +22,7 @@ class LayerPorter:
             ("", "Det"): self.on_det,
             ("", "LpNormalization"): self.on_lp_normalization,
             ("", "LpPool"): self.on_lp_pool,
+            ("", "MatMul"): self.on_vector_product,
             ("", "RMSNormalization"): self.on_rms_normalization,
             ("", "RotaryEmbedding"): self.on_rotary_embedding,
             ("", "Softsign"): self.on_softsign,
@@ -127,6 +128,17 @@ class LayerPorter:
         is_zero = self.emit("Equal", [norm, self.constant(np.float32(0))])
         norm = self.emit("Where", [is_zero, self.constant(np.float32(1)), norm])
         self.emit("Div", [source, norm], node.output[0])
+        return True
+
+    def on_vector_product(self, node: Any) -> bool:
+        """A vector and matrices: the vector is a matrix of one row or column."""
+        ranks = [len(self.shapes.get(name, ())) for name in node.input]
+        if sorted(ranks)[0] != 1 or max(ranks) < 3:
+            return False
+        axis = -2 if ranks[0] == 1 else -1
+        line = self.constant([0 if ranks[0] == 1 else 1])
+        sides = [self.emit("Unsqueeze", [name, line]) if rank == 1 else name for name, rank in zip(node.input, ranks)]
+        self.emit("Squeeze", [self.emit("MatMul", sides), self.constant([axis])], node.output[0])
         return True
 
     def on_softsign(self, node: Any) -> bool:

@@ -105,3 +105,8 @@ def test_normalization_of_zeros(name):
 @pytest.mark.parametrize("name", [name for name in sorted(cases()) if name.endswith("_batchwise")])
 def test_layers_with_the_sequences_first(name):
     check_ported(name, "", frozen=False)
+
+
+@pytest.mark.parametrize("name", named("test_matmul_1d_3d") + named("test_matmul_4d_1d"))
+def test_products_of_vectors_and_matrices(name):
+    check_ported(name, "", frozen=False)
