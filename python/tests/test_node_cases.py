@@ -110,3 +110,14 @@ def test_layers_with_the_sequences_first(name):
 @pytest.mark.parametrize("name", named("test_matmul_1d_3d") + named("test_matmul_4d_1d"))
 def test_products_of_vectors_and_matrices(name):
     check_ported(name, "", frozen=False)
+
+
+@pytest.mark.parametrize("name", named("test_resize"))
+def test_sizes(name):
+    is_special = any(part in name for part in ("axes", "antialias", "exclude_outside", "not_", "tf_crop"))
+    check_ported(name, "Resize" if is_special else "")
+
+
+@pytest.mark.parametrize("name", named("test_roialign_aligned"))
+def test_regions(name):
+    check_ported(name, "RoiAlign", frozen=False)

@@ -1,0 +1,161 @@
+"""Resize beyond what the compiler knows: a part of `portable`.
+
+Each result along an axis is a sum of a few elements, and the axes follow each other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, Callable
+
+import numpy as np
+
+_GATHERS_MAX = 8  # With more elements a result, the axis is a product of matrices.
+_MATRIX_MAX = 1 << 24
+
+
+@dataclasses.dataclass
+class _Axis:
+    axis: int
+    size: int
+    out_size: int
+    scale: float
+    bounds: tuple[float, float]  # Of the part that is resized, from 0 to 1.
+
+
+class ResizePorter:
+    """The part of the porter that knows it."""
+
+    def on_resize(self, node: Any) -> bool:
+        own = {"mode": b"nearest", "coordinate_transformation_mode": b"half_pixel", **self.attributes(node)}
+        mode, way = (own[key].decode() for key in ("mode", "coordinate_transformation_mode"))
+        is_known = not (own.get("axes") or own.get("antialias", 0) or own.get("exclude_outside", 0)
+                        or own.get("keep_aspect_ratio_policy", b"stretch") != b"stretch" or way == "tf_crop_and_resize"
+                        or (mode == "nearest" and way == "align_corners"))
+        is_float = self.types.get(node.input[0]) == self.onnx.TensorProto.FLOAT
+        if is_known or (mode != "nearest" and not is_float):
+            return False
+        axes = self.axes_of(node, own, self.shapes.get(node.input[0], [None]), way)
+        if axes is None:
+            return False
+        rank, name, outside = len(self.shapes[node.input[0]]), node.input[0], np.zeros([1], bool)
+        for each in axes:
+            places = _places(each, way)
+            if way == "tf_crop_and_resize":
+                is_outside = (places < 0) | (places > each.size - 1)
+                outside = outside | is_outside.reshape([-1 if i == each.axis else 1 for i in range(rank)])
+            if mode == "nearest":
+                nearest = _NEAREST[own.get("nearest_mode", b"round_prefer_floor").decode()](places)
+                name = self.gather(name, each.axis, np.clip(nearest, 0, each.size - 1))
+            else:
+                name = self.blend(name, each, _weights(each, places, mode, own), rank)
+        if outside.any():
+            value = self.constant(np.asarray(own.get("extrapolation_value", 0.0), np.float32))
+            name = self.emit("Where", [self.constant(outside), value, name])
+        self.emit("Identity", [name], node.output[0])
+        return True
+
+    def axes_of(self, node: Any, own: dict[str, Any], shape: list[int | None], way: str) -> list[_Axis] | None:
+        """The axes that change; None where something is not known."""
+        _, roi, scales, sizes = [*node.input, *[""] * 3][:4]
+        given = [self.constants.get(name) if name else None for name in (roi, scales, sizes)]
+        if None in shape or any(name and value is None for name, value in zip((scales, sizes), given[1:])):
+            return None
+        rank = len(shape)
+        axes = [axis % rank for axis in own.get("axes") or range(rank)]
+        bounds = [(0.0, 1.0)] * len(axes)
+        if way == "tf_crop_and_resize":
+            if given[0] is None:
+                return None
+            bounds = list(zip(given[0].tolist()[:len(axes)], given[0].tolist()[len(axes):]))
+        found = []
+        if sizes and given[2] is not None and given[2].size:
+            wanted = [int(size) for size in given[2]]
+            factors = [size / shape[axis] for size, axis in zip(wanted, axes)]
+            policy = own.get("keep_aspect_ratio_policy", b"stretch").decode()
+            if policy != "stretch":
+                factor = min(factors) if policy == "not_larger" else max(factors)
+                factors = [factor] * len(axes)
+                wanted = [math.floor(factor * shape[axis] + 0.5) for axis in axes]
+        elif given[1] is not None and given[1].size:
+            factors = [float(factor) for factor in given[1]]
+            wanted = [math.floor(shape[axis] * factor) for factor, axis in zip(factors, axes)]
+        else:
+            return None
+        for axis, size, factor, bound in zip(axes, wanted, factors, bounds):
+            if size != shape[axis] or factor != 1 or bound != (0.0, 1.0):
+                found.append(_Axis(axis, shape[axis], size, factor, bound))
+        return found
+
+    def blend(self, name: str, each: _Axis, weights: np.ndarray, rank: int) -> str:
+        """Along one axis, products with a matrix [out_size][size]."""
+        counts = (weights != 0).sum(1)
+        if counts.max() > _GATHERS_MAX and weights.size <= _MATRIX_MAX:
+            order = [i for i in range(rank) if i != each.axis] + [each.axis]
+            turned = self.emit("Transpose", [name], perm=order)
+            found = self.emit("MatMul", [turned, self.constant(np.ascontiguousarray(weights.T))])
+            return self.emit("Transpose", [found], perm=[order.index(i) for i in range(rank)])
+        order = np.argsort(weights == 0, axis=1, kind="stable")  # The others follow, with weights of zero.
+        total = ""
+        for k in range(int(counts.max())):
+            places = order[:, k]
+            share = weights[np.arange(each.out_size), places]
+            share = self.constant(share.reshape([-1 if i == each.axis else 1 for i in range(rank)]))
+            part = self.emit("Mul", [self.gather(name, each.axis, places), share])
+            total = self.emit("Add", [total, part]) if total else part
+        return total
+
+
+_NEAREST: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "round_prefer_floor": lambda places: np.ceil(places - 0.5),
+    "round_prefer_ceil": lambda places: np.floor(places + 0.5),
+    "floor": np.floor,
+    "ceil": np.ceil,
+}
+
+
+def _places(each: _Axis, way: str) -> np.ndarray:
+    """Where the results lie among the elements."""
+    x = np.arange(each.out_size)
+    last = each.size - 1
+    if way == "asymmetric":
+        return x / each.scale
+    if way == "align_corners":
+        return x * last / (each.out_size - 1) if each.out_size > 1 else 0.0 * x
+    if way == "tf_crop_and_resize":
+        begin, end = each.bounds
+        if each.out_size == 1:
+            return 0.5 * (begin + end) * last + 0.0 * x
+        return begin * last + x * (end - begin) * last / (each.out_size - 1)
+    places = (x + 0.5) / each.scale - 0.5
+    if way == "pytorch_half_pixel" and each.out_size == 1:
+        return 0.0 * x
+    if way == "half_pixel_symmetric":
+        places += each.size / 2 * (1 - each.out_size / (each.scale * each.size))
+    return places
+
+
+def _weights(each: _Axis, places: np.ndarray, mode: str, own: dict[str, Any]) -> np.ndarray:
+    """[out_size][size]: the share of each element. A wide filter averages what a smaller
+    image leaves out (antialias)."""
+    factor = min(each.scale, 1.0) if own.get("antialias", 0) else 1.0
+    reach = 1 if mode == "linear" else 2
+    begin = math.floor(-reach / factor) + 1
+    near = np.arange(begin, reach - begin + 1)
+    first = np.floor(places)
+    distances = np.abs(near[None] - (places - first)[:, None]) * factor
+    if mode == "linear":
+        shares = np.clip(1 - distances, 0, 1)
+    else:
+        a, d = own.get("cubic_coeff_a", -0.75), distances
+        shares = np.where(d <= 1, ((a + 2) * d - (a + 3)) * d * d + 1,
+                          np.where(d < 2, ((a * d - 5 * a) * d + 8 * a) * d - 4 * a, 0))
+    elements = first[:, None].astype(np.int64) + near[None]
+    if own.get("exclude_outside", 0):
+        shares = np.where((elements >= 0) & (elements < each.size), shares, 0)
+    shares = shares / shares.sum(1, keepdims=True)
+    result = np.zeros((each.out_size, each.size))
+    rows = np.broadcast_to(np.arange(each.out_size)[:, None], elements.shape)
+    np.add.at(result, (rows, np.clip(elements, 0, each.size - 1)), shares)
+    return result.astype(np.float32)
