@@ -25,7 +25,11 @@ class LayerPorter:
             ("", "MatMul"): self.on_vector_product,
             ("", "RMSNormalization"): self.on_rms_normalization,
             ("", "RotaryEmbedding"): self.on_rotary_embedding,
+            ("", "Slice"): self.on_backward_slice,
             ("", "Softsign"): self.on_softsign,
+            ("", "SpaceToDepth"): self.on_space_to_depth,
+            ("", "Swish"): self.on_swish,
+            ("", "TensorScatter"): self.on_tensor_scatter,
         }
 
     def known(self, *names: str) -> bool:
@@ -168,4 +172,71 @@ class LayerPorter:
             source, axis = self.emit("Reshape", [source, self.constant([-1])]), 0
         places = self.emit("Reshape", [self.emit("NonZero", [condition]), self.constant([-1])])
         self.emit("Gather", [source, places], node.output[0], axis=axis)
+        return True
+
+    def on_backward_slice(self, node: Any) -> bool:
+        """Elements in the other order, by their numbers. The compiler takes a begin behind the
+        last one for an element."""
+        shape, bounds = self.shapes.get(node.input[0], [None]), [self.constants.get(name) for name in node.input[1:]]
+        if len(bounds) < 4 or None in shape or any(each is None for each in bounds):
+            return False
+        if not any(step < 0 and begin >= shape[axis] for begin, axis, step in zip(bounds[0], bounds[2], bounds[3])):
+            return False
+        name = node.input[0]
+        for begin, end, axis, step in zip(*(each.tolist() for each in bounds)):
+            size = shape[axis]
+            if step > 0:
+                name = self.emit("Slice", [name, *map(self.constant, ([begin], [end], [axis], [step]))])
+                continue
+            begin = min(begin + size if begin < 0 else begin, size - 1)
+            end = max(end + size if end < 0 else end, -1)
+            name = self.gather(name, axis, np.arange(begin, end, step))
+        self.emit("Identity", [name], node.output[0])
+        return True
+
+    def on_space_to_depth(self, node: Any) -> bool:
+        """With the place in a block behind the channel, which the compiler does not see."""
+        shape, own = self.shapes.get(node.input[0], [None]), self.attributes(node)
+        if None in shape or own.get("mode", b"DCR") == b"DCR":
+            return False
+        block = own["blocksize"]
+        batch, channels, height, width = shape
+        apart = self.emit("Reshape", [node.input[0], self.constant(
+            [batch, channels, height // block, block, width // block, block])])
+        turned = self.emit("Transpose", [apart], perm=[0, 1, 3, 5, 2, 4])
+        self.emit("Reshape", [turned, self.constant(
+            [batch, channels * block * block, height // block, width // block])], node.output[0])
+        return True
+
+    def on_swish(self, node: Any) -> bool:
+        alpha = self.attributes(node).get("alpha", 1.0)
+        if not self.known(node.input[0]):
+            return False
+        scaled = node.input[0] if alpha == 1 else self.emit("Mul", [node.input[0], self.constant(np.float32(alpha))])
+        self.emit("Mul", [node.input[0], self.emit("Sigmoid", [scaled])], node.output[0])
+        return True
+
+    def on_tensor_scatter(self, node: Any) -> bool:
+        """A cache whose elements from a place on are new, another place for each batch."""
+        cache, update, begins = [*node.input, ""][:3]
+        shape, new = (self.shapes.get(name, [None]) for name in (cache, update))
+        own = self.attributes(node)
+        if None in [*shape, *new]:
+            return False
+        axis, rank = own.get("axis", -2) % len(shape), len(shape)
+        count = shape[axis]
+        places = self.constant(np.arange(count).reshape([-1 if i == axis else 1 for i in range(rank)]))
+        if begins:
+            begins = self.emit("Cast", [begins], to=self.onnx.TensorProto.INT64)
+            apart = self.emit("Reshape", [begins, self.constant([-1, *[1] * (rank - 1)])])
+            places = self.emit("Sub", [places, apart])
+        if own.get("mode", b"linear") == b"circular":
+            places = self.emit("Mod", [places, self.constant(np.asarray(count))])
+        zero, last = self.constant(np.asarray(0)), self.constant(np.asarray(new[axis] - 1))
+        is_new = self.emit("And", [self.emit("GreaterOrEqual", [places, zero]),
+                                   self.emit("LessOrEqual", [places, last])])
+        places = self.emit("Clip", [places, zero, last])
+        places = self.emit("Expand", [places, self.constant(shape)])
+        found = self.emit("GatherElements", [update, places], axis=axis)
+        self.emit("Where", [is_new, found, cache], node.output[0])
         return True
