@@ -25,6 +25,9 @@ class LayerPorter:
             ("", "MatMul"): self.on_vector_product,
             ("", "RMSNormalization"): self.on_rms_normalization,
             ("", "RotaryEmbedding"): self.on_rotary_embedding,
+            ("", "SimplifiedLayerNormalization"): self.on_rms_normalization,  # Of ONNX Runtime.
+            ("com.microsoft", "RotaryEmbedding"): self.on_rotated,
+            ("com.microsoft", "SkipSimplifiedLayerNormalization"): self.on_skip_rms_normalization,
             ("", "Slice"): self.on_backward_slice,
             ("", "Softsign"): self.on_softsign,
             ("", "SpaceToDepth"): self.on_space_to_depth,
@@ -43,12 +46,40 @@ class LayerPorter:
             return False
         attributes = self.attributes(node)
         rank = len(self.shapes[source])
-        axes = self.constant(list(range(attributes.get("axis", -1) % rank, rank)))
-        mean = self.emit("ReduceMean", [self.emit("Mul", [source, source]), axes], keepdims=1)
+        axes = list(range(attributes.get("axis", -1) % rank, rank))
+        mean = self.reduce("ReduceMean", self.emit("Mul", [source, source]), axes)
         epsilon = self.constant(np.float32(attributes.get("epsilon", 1e-5)))
         root = self.emit("Sqrt", [self.emit("Add", [mean, epsilon])])
         self.emit("Mul", [self.emit("Div", [source, root]), scale], node.output[0])
         return True
+
+    def on_skip_rms_normalization(self, node: Any) -> bool:
+        source, skip, scale, bias = [*node.input, ""][:4]
+        if not self.known(source) or any(node.output[1:3]):
+            return False
+        total = self.emit("Add", [source, skip])
+        if bias:
+            total = self.emit("Add", [total, bias])
+        if len(node.output) > 3 and node.output[3]:
+            self.emit("Identity", [total], node.output[3])
+        self.types[total], self.shapes[total] = self.types[source], self.shapes[source]
+        epsilon = self.attributes(node).get("epsilon", 1e-5)
+        return self.on_rms_normalization(self.onnx.helper.make_node(
+            "RMSNormalization", [total, scale], [node.output[0]], epsilon=epsilon))
+
+    def on_rotated(self, node: Any) -> bool:
+        """RotaryEmbedding of ONNX Runtime: the places come before the tables."""
+        source, places, cosines, sines = node.input
+        own = self.attributes(node)
+        known = {"interleaved", "num_heads", "rotary_embedding_dim"}
+        table = self.shapes.get(cosines, [None])[-1]
+        if {key for key, value in own.items() if value} - known or len(self.shapes.get(places, [])) != 2 or not table:
+            return False
+        if len(self.shapes.get(source, [])) == 3 and not own.get("num_heads", 0):
+            own["num_heads"] = self.shapes[source][-1] // (2 * table)
+        return self.on_rotary_embedding(self.onnx.helper.make_node(
+            "RotaryEmbedding", [source, cosines, sines, places], list(node.output),
+            **{key: value for key, value in own.items() if key in known}))
 
     def on_rotary_embedding(self, node: Any) -> bool:
         source, cosines, sines, places = [*node.input, ""][:4]

@@ -360,5 +360,11 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
             return self.constant(self.constants[name].take(range(begin, end), axis))
         return self.emit("Slice", [name, *map(self.constant, ([begin], [end], [axis]))])
 
+    def reduce(self, kind: str, name: str, axes: list[int], keepdims: int = 1) -> str:
+        """By an operator whose axes are an input since opset 18."""
+        if self.opset < 18:
+            return self.emit(kind, [name], axes=axes, keepdims=keepdims)
+        return self.emit(kind, [name, self.constant(axes)], keepdims=keepdims)
+
     def gather(self, name: str, axis: int, indices: np.ndarray) -> str:
         return self.emit("Gather", [name, self.constant(indices.astype(np.int64))], axis=axis)

@@ -1,4 +1,4 @@
-"""The operator Attention (opset 23 on) in older ones: a part of `portable`."""
+"""The operator Attention (opset 23 on), and those of ONNX Runtime, in older ones: a part of `portable`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ class AttentionPorter:
     """The part of the porter that knows it."""
 
     def attention_handlers(self) -> dict[tuple[str, str], Callable[[Any], bool]]:
-        return {("", "Attention"): self.on_attention}
+        return {
+            ("", "Attention"): self.on_attention,
+            ("com.microsoft", "Attention"): self.on_joint_attention,
+            ("com.microsoft", "MultiHeadAttention"): self.on_several_heads,
+        }
 
     def on_attention(self, node: Any) -> bool:
         names = [*node.input, *[""] * 7][:7]
@@ -49,6 +53,67 @@ class AttentionPorter:
         if any(node.output[3:]):
             self.emit("Identity", [{2: biased, 3: shares}.get(call.mode, scores)], node.output[3])
         return True
+
+    def on_several_heads(self, node: Any) -> bool:
+        """MultiHeadAttention of ONNX Runtime, whose queries, keys and values are apart."""
+        query, key, value, bias, padding, added, past_key, past_value = [*node.input, *[""] * 8][:8]
+        sources = [query, key, value]
+        if not all(map(self.is_static, sources)) or any(len(self.shapes[name]) != 3 for name in sources):
+            return False
+        if bias:
+            sizes = np.cumsum([0, *(self.shapes[name][2] for name in sources)])
+            sources = [self.like(name, self.emit("Add", [name, self.slice(bias, 0, int(begin), int(end))]))
+                       for name, begin, end in zip(sources, sizes, sizes[1:])]
+        return self.on_heads(node, sources, padding, added, (past_key, past_value), node.output[1:])
+
+    def on_joint_attention(self, node: Any) -> bool:
+        """Attention of ONNX Runtime: one product makes queries, keys and values."""
+        source, weights, bias, padding, past, added = [*node.input, *[""] * 6][:6]
+        shape, width = self.shapes.get(source, [None]), self.shapes.get(weights, [None])[-1]
+        if None in shape or width is None or past or any(node.output[1:]):
+            return False
+        sizes = self.attributes(node).get("qkv_hidden_sizes") or [width // 3] * 3
+        joint = self.emit("MatMul", [source, weights])
+        if bias:
+            joint = self.emit("Add", [joint, bias])
+        self.types[joint], self.shapes[joint] = self.types[source], [*shape[:-1], width]
+        ends = np.cumsum([0, *sizes])
+        sources = [self.like(joint, self.slice(joint, 2, int(begin), int(end)), int(end - begin))
+                   for begin, end in zip(ends, ends[1:])]
+        return self.on_heads(node, sources, padding, added, ("", ""), [])
+
+    def like(self, name: str, made: str, size: int | None = None) -> str:
+        """Notes the type and the shape of what was made of a tensor."""
+        self.types[made] = self.types[name]
+        self.shapes[made] = [*self.shapes[name][:-1], self.shapes[name][-1] if size is None else size]
+        return made
+
+    def on_heads(self, node: Any, sources: list[str], padding: str, added: str, past: tuple[str, str],
+                 present: list[str]) -> bool:
+        """The standard Attention with the terms of ONNX Runtime's.
+
+        padding   of [batch][keys], false where a key is none; or [batch], how many keys there are.
+        added     what is added to the scores.
+        """
+        own, shape, lengths = self.attributes(node), self.shapes.get(padding, []), ""
+        known = {"num_heads", "scale", "unidirectional", "qkv_hidden_sizes", "mask_filter_value"}
+        if set(own) - known or None in shape or len(shape) > 2 or (padding and added):
+            return False
+        mask = added
+        if len(shape) == 2:
+            seen = self.emit("Cast", [padding], to=self.onnx.TensorProto.BOOL)
+            mask = self.emit("Reshape", [seen, self.constant([shape[0], 1, 1, shape[1]])])
+            self.types[mask], self.shapes[mask] = self.onnx.TensorProto.BOOL, [shape[0], 1, 1, shape[1]]
+        elif padding:
+            if own.get("unidirectional", 0) or shape[0] != self.shapes[sources[0]][0]:
+                return False
+            lengths = self.emit("Cast", [padding], to=self.onnx.TensorProto.INT64)
+            self.shapes[lengths] = shape
+        heads = own["num_heads"]
+        numbers = {"scale": own["scale"]} if own.get("scale", 0) else {}
+        return self.on_attention(self.onnx.helper.make_node(
+            "Attention", [*sources, mask, *past, lengths], [node.output[0], *present], q_num_heads=heads,
+            kv_num_heads=heads, is_causal=own.get("unidirectional", 0), **numbers))
 
     def is_static(self, name: str) -> bool:
         return None not in self.shapes.get(name, [None])
@@ -131,7 +196,7 @@ class _Attention:
         if is_additive:
             given = self.padded(mask, np.asarray(-math.inf, self.dtype))
             bias = porter.emit("Add", [bias, given]) if bias else given
-        return bias, porter.emit("Greater", [self.most(bias), self.number(self.blind)])
+        return bias, porter.emit("Greater", [porter.reduce("ReduceMax", bias, [-1]), self.number(self.blind)])
 
     def fixed_bias(self, window: np.ndarray, mask: np.ndarray | None) -> tuple[str, str]:
         """bias_of() where all of it is known."""
@@ -180,11 +245,6 @@ class _Attention:
             return mask
         rest = self.porter.constant(np.full((*shape[:-1], missing), value))
         return self.porter.emit("Concat", [mask, rest], axis=-1)
-
-    def most(self, bias: str) -> str:
-        if self.porter.opset < 18:
-            return self.porter.emit("ReduceMax", [bias], axes=[-1], keepdims=1)
-        return self.porter.emit("ReduceMax", [bias, self.porter.constant([-1])], keepdims=1)
 
     def softmax(self, scores: str) -> str:
         porter, wanted = self.porter, self.own.get("softmax_precision", 0)

@@ -1,0 +1,84 @@
+"""Attention and norms of ONNX Runtime, which files have that it has optimized."""
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+runtime = pytest.importorskip("onnxruntime")
+
+from onnx import TensorProto, helper, numpy_helper
+
+from takt import portable
+
+RNG = np.random.default_rng(7)
+
+
+def floats(*shape):
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def check(kind, inputs, constants, results=("y",), domain="com.microsoft", order=None, **own):
+    """ONNX Runtime's result by operators of ONNX alone."""
+    names = order or [*inputs, *constants]
+    node = helper.make_node(kind, names, list(results), domain=domain, **own)
+    kinds = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int32): TensorProto.INT32,
+             np.dtype(np.int64): TensorProto.INT64}
+    graph = helper.make_graph(
+        [node], "net",
+        [helper.make_tensor_value_info(name, kinds[value.dtype], value.shape) for name, value in inputs.items()],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in results if name],
+        [numpy_helper.from_array(value, name) for name, value in constants.items()])
+    model = helper.make_model(graph, ir_version=8, opset_imports=[
+        helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
+    ported = portable.port(model)
+    assert kind not in {each.op_type for each in ported.graph.node}
+    assert all(each.domain != "com.microsoft" for each in ported.graph.node)
+    wanted, found = (runtime.InferenceSession(each.SerializeToString()).run(None, inputs) for each in (model, ported))
+    for a, b in zip(wanted, found):
+        np.testing.assert_allclose(b, a, rtol=1e-4, atol=1e-5)
+
+
+def queries(size=16):
+    return {"q": floats(2, 5, size), "k": floats(2, 7, size), "v": floats(2, 7, size)}
+
+
+def test_several_heads():
+    check("MultiHeadAttention", queries(), {}, num_heads=4)
+
+
+def test_several_heads_with_a_bias_and_a_scale():
+    check("MultiHeadAttention", queries(), {"b": floats(48)}, num_heads=4, scale=0.3)
+
+
+def test_several_heads_with_padding():
+    padding = np.array([[1, 1, 1, 0, 0, 0, 0], [1] * 7], np.int32)
+    check("MultiHeadAttention", {**queries(), "p": padding}, {}, num_heads=4, order=["q", "k", "v", "", "p"])
+
+
+def test_several_heads_with_added_scores():
+    check("MultiHeadAttention", {**queries(), "s": floats(2, 4, 5, 7)}, {}, num_heads=4,
+          order=["q", "k", "v", "", "", "s"])
+
+
+@pytest.mark.parametrize("own", [{}, {"unidirectional": 1}, {"scale": 0.2}])
+def test_joint_attention(own):
+    check("Attention", {"x": floats(2, 6, 8)}, {"w": floats(8, 48), "b": floats(48)}, num_heads=4, **own)
+
+
+def test_joint_attention_with_padding():
+    padding = np.array([[1, 1, 1, 0, 0, 0], [1] * 6], np.int32)
+    check("Attention", {"x": floats(2, 6, 8), "p": padding}, {"w": floats(8, 48), "b": floats(48)}, num_heads=4,
+          order=["x", "w", "b", "p"])
+
+
+def test_simplified_norms():
+    check("SimplifiedLayerNormalization", {"x": floats(2, 5, 8)}, {"g": floats(8)}, domain="", epsilon=1e-4, axis=-1)
+    check("SkipSimplifiedLayerNormalization", {"x": floats(2, 5, 8), "s": floats(2, 5, 8)}, {"g": floats(8)},
+          results=("y", "", "", "t"), epsilon=1e-4)
+
+
+@pytest.mark.parametrize("interleaved", [0, 1])
+def test_rotated_places(interleaved):
+    places = RNG.integers(0, 9, (2, 5))
+    check("RotaryEmbedding", {"x": floats(2, 5, 16), "p": places}, {"c": floats(9, 4), "s": floats(9, 4)},
+          interleaved=interleaved)
