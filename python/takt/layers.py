@@ -18,6 +18,7 @@ class LayerPorter:
     def layer_handlers(self) -> dict[tuple[str, str], Callable[[Any], bool]]:
         return {
             ("", "AffineGrid"): self.on_affine_grid,
+            ("", "AveragePool"): self.on_overhanging_pool,
             ("", "Compress"): self.on_compress,
             ("", "Det"): self.on_det,
             ("", "LpNormalization"): self.on_lp_normalization,
@@ -194,6 +195,35 @@ class LayerPorter:
         mean = self.emit("AveragePool", [powers], count_include_pad=1, **attributes)
         total = self.emit("Mul", [mean, count])
         self.emit("Pow", [total, self.constant(np.float32(1 / power))], node.output[0])
+        return True
+
+    def on_overhanging_pool(self, node: Any) -> bool:
+        """Windows that reach behind the padding (ceil_mode) have fewer elements there, which
+        the compiler does not count."""
+        own, source, output = self.attributes(node), node.input[0], node.output[0]
+        if not own.pop("ceil_mode", 0) or not self.known(source) or None in self.shapes.get(output, [None]):
+            return False
+        if own.pop("auto_pad", b"NOTSET") != b"NOTSET":
+            return False
+        kernel = own["kernel_shape"]
+        rank = len(kernel)
+        sizes, results = self.shapes[source][2:], self.shapes[output][2:]
+        strides, dilations = (own.get(name, [1] * rank) for name in ("strides", "dilations"))
+        pads = own.get("pads", [0] * 2 * rank)
+        counts_padding = own.pop("count_include_pad", 0)
+        ends, counts = [], np.ones([1, 1, *results], np.float32)
+        for i in range(rank):
+            ends.append((results[i] - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 - sizes[i] - pads[i])
+            if ends[i] < 0:
+                source = self.slice(source, 2 + i, 0, sizes[i] + ends[i])
+            places = (np.arange(results[i])[:, None] * strides[i] - pads[i] + np.arange(kernel[i]) * dilations[i])
+            low, high = (-pads[i], sizes[i] + pads[rank + i]) if counts_padding else (0, sizes[i])
+            found = ((places >= low) & (places < high)).sum(1).astype(np.float32)
+            counts = counts * found.reshape([-1 if axis == 2 + i else 1 for axis in range(2 + rank)])
+        own["pads"] = [*pads[:rank], *(max(0, end) for end in ends)]
+        means = self.emit("AveragePool", [source], count_include_pad=1, **own)
+        share = self.constant(np.float32(math.prod(kernel)) / np.maximum(counts, 1))
+        self.emit("Mul", [means, share], output)
         return True
 
     def on_compress(self, node: Any) -> bool:
