@@ -162,7 +162,28 @@ def _of_opset(model: Any) -> Any:
         for node in converted.graph.node:
             if node.op_type == "Resize" and node.output[0] in resized:
                 _resize_as_before(node, converted.graph)
+    if version < 7:
+        _slopes_of_channels(converted)
     return converted
+
+
+def _slopes_of_channels(model: Any) -> None:
+    """Before opset 7 a row of slopes of PRelu was one of channels, which the converter of onnx
+    forgets."""
+    import onnx
+
+    graph, inferred = model.graph, onnx.shape_inference.infer_shapes(model).graph
+    ranks = {value.name: len(value.type.tensor_type.shape.dim)
+             for value in [*inferred.input, *inferred.value_info] if value.type.tensor_type.HasField("shape")}
+    slopes = {tensor.name: tensor for tensor in graph.initializer}
+    for node in graph.node:
+        slope = slopes.get(node.input[1]) if node.op_type == "PRelu" else None
+        rank = ranks.get(node.input[0], 0)
+        if slope is None or len(slope.dims) != 1 or rank < 3:
+            continue
+        wide = onnx.numpy_helper.to_array(slope).reshape(-1, *[1] * (rank - 2))
+        node.input[1] = f"{node.output[0]}.takt.slope"
+        graph.initializer.append(onnx.numpy_helper.from_array(wide, node.input[1]))
 
 
 def _resize_as_before(node: Any, graph: Any) -> None:

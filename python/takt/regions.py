@@ -43,7 +43,8 @@ class RegionPorter:
                 part = self.emit("Mul", [self.emit("Gather", [pixels, index], axis=0), share])
                 total = self.emit("Add", [total, part]) if total else part
         apart = self.emit("Reshape", [total, self.constant([-1, rows, count, columns, count, channels])])
-        self.emit("Transpose", [self.reduce("ReduceMean", apart, [2, 4], keepdims=0)], node.output[0], perm=[0, 3, 1, 2])
+        means = self.reduce("ReduceMean", apart, [2, 4], keepdims=0)
+        self.emit("Transpose", [means], node.output[0], perm=[0, 3, 1, 2])
         return True
 
     def points(self, regions: str, axis: int, bins: int, count: int, size: int, is_half: bool

@@ -99,7 +99,8 @@ class SamplingReducer:
             found.append(self.inside(place, share, size, padding, is_aligned))
         return found
 
-    def inside(self, place: str, share: str | None, size: int, padding: str, is_aligned: bool) -> tuple[str, str | None]:
+    def inside(self, place: str, share: str | None, size: int, padding: str, is_aligned: bool
+               ) -> tuple[str, str | None]:
         """The pixel of the image that stands for one, and its share."""
         if padding == "reflection":
             last = 2 * size - 2 if is_aligned else 2 * size - 1  # That a period has.

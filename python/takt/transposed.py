@@ -138,6 +138,6 @@ class TransposedPorter:
         ones = np.tile(np.eye(taps), (channels, 1)).reshape(channels * taps, 1, *block).astype(
             self.onnx.helper.tensor_dtype_to_np_dtype(self.types[node.input[0]]))
         apart = self.emit("Reshape", [node.input[0], self.constant([shape[0], shape[1], *places])])
-        self.emit("ConvTranspose", [apart, self.constant(ones)], node.output[0], group=channels, kernel_shape=list(block),
-                  strides=list(strides), dilations=list(dilations), pads=list(pads), output_padding=more)
+        self.emit("ConvTranspose", [apart, self.constant(ones)], node.output[0], group=channels,
+                  kernel_shape=list(block), strides=list(strides), dilations=list(dilations), pads=list(pads), output_padding=more)
         return True

@@ -31,7 +31,8 @@ class UnrolledPorter:
         inputs = [*node.input, *[""] * 8][:8]
         names = [each.decode() for each in own.get("activations", [])] or _USUAL[node.op_type]
         has_peepholes = node.op_type == "LSTM" and inputs[7]
-        if not has_peepholes and not own.get("clip", 0) and not own.get("input_forget", 0) and set(names) <= set(_KNOWN):
+        is_limited = own.get("clip", 0) or own.get("input_forget", 0)
+        if not has_peepholes and not is_limited and set(names) <= set(_KNOWN):
             return False
         shape = self.shapes.get(inputs[0], [None])
         if None in shape:

@@ -61,3 +61,16 @@ def test_old_networks_resize_as_they_did(tmp_path, opset, kind, mode, factor):
     want = onnxruntime.InferenceSession(path).run(None, {"x": x})[0]
     found = takt.compile(path, cache=tmp_path).load().net(x)
     np.testing.assert_allclose(found, want, atol=1e-5)
+
+
+def test_old_slopes_are_those_of_channels(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    slopes, x = (np.random.default_rng(3).standard_normal(shape).astype(np.float32) for shape in (3, (2, 3, 4, 5)))
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("PRelu", ["x", "slopes"], ["y"])], "net",
+        [onnx.helper.make_tensor_value_info("x", 1, x.shape)], [onnx.helper.make_tensor_value_info("y", 1, x.shape)],
+        [onnx.numpy_helper.from_array(slopes, "slopes")])
+    path = tmp_path / "net.onnx"
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 6)], ir_version=4), path)
+    found = takt.compile(path, cache=tmp_path).load().net(x)
+    np.testing.assert_allclose(found, np.where(x < 0, x * slopes.reshape(3, 1, 1), x), atol=1e-6)

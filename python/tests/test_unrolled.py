@@ -34,7 +34,8 @@ def layer(kind, steps=4, has_peepholes=False, directions=1, **own):
         [node], "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [steps, 2, size])],
         [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in names],
         [numpy_helper.from_array(value, name) for name, value in constants.items()])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), 4 * floats(steps, 2, size)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return model, 4 * floats(steps, 2, size)
 
 
 def run(model, x):
@@ -47,7 +48,8 @@ CASES = [
     ("LSTM", {"has_peepholes": True, "direction": "bidirectional", "directions": 2}),
     ("LSTM", {"input_forget": 1}),
     ("LSTM", {"activations": ["HardSigmoid", "Softsign", "Tanh"]}),
-    ("LSTM", {"activations": ["Sigmoid", "ScaledTanh", "Tanh"], "activation_alpha": [1.7159], "activation_beta": [0.6667]}),
+    ("LSTM", {"activations": ["Sigmoid", "ScaledTanh", "Tanh"], "activation_alpha": [1.7159],
+              "activation_beta": [0.6667]}),
     ("GRU", {"clip": 0.3, "linear_before_reset": 1}),
     ("GRU", {"activations": ["HardSigmoid", "Tanh"], "direction": "reverse"}),
     ("RNN", {"clip": 0.3}),
