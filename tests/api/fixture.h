@@ -120,6 +120,16 @@ static inline fixture_t fixture_create_scheduled(
   return fixture;
 }
 
+/* The same with that policy. */
+static inline fixture_t fixture_create_with_policy(const char* policy,
+                                                   int32_t worker_count,
+                                                   const char* module_path) {
+  takt_scheduler_options_t scheduler;
+  takt_scheduler_options_init(&scheduler);
+  scheduler.policy = policy;
+  return fixture_create_scheduled(worker_count, &scheduler, module_path);
+}
+
 static inline void fixture_destroy(fixture_t* fixture) {
   takt_context_release(fixture->context);
   takt_module_release(fixture->module);

@@ -11,14 +11,6 @@
 
 static const char* const kMul = TESTDATA("api/simple_mul.vmfb");
 
-static fixture_t scheduled(const char* policy, int32_t worker_count,
-                           const char* path) {
-  takt_scheduler_options_t scheduler;
-  takt_scheduler_options_init(&scheduler);
-  scheduler.policy = policy;
-  return fixture_create_scheduled(worker_count, &scheduler, path);
-}
-
 static void call_mul(fixture_t* f, const takt_invoke_options_t* options) {
   const float a[4] = {1, 2, 3, 4};
   const float b[4] = {10, 20, 30, 40};
@@ -48,7 +40,7 @@ static void every_policy_computes_the_same(void) {
   EXPECT_TEXT(names[0], "off");
   for (size_t i = 0; i < count; ++i) {
     for (int32_t workers = 0; workers <= 4; workers += 2) {
-      fixture_t f = scheduled(names[i], workers, kMul);
+      fixture_t f = fixture_create_with_policy(names[i], workers, kMul);
       EXPECT_TEXT(takt_scheduler_policy(f.instance), names[i]);
       takt_invoke_options_t options;
       takt_invoke_options_init(&options);
@@ -79,7 +71,7 @@ static void an_instance_has_one_by_itself(void) {
 }
 
 static void without_a_scheduler_it_says_so(void) {
-  fixture_t f = scheduled("off", 2, kMul);
+  fixture_t f = fixture_create_with_policy("off", 2, kMul);
   EXPECT_TEXT(takt_scheduler_policy(f.instance), "off");
   size_t count = 7;
   EXPECT_ERROR(takt_scheduler_query_resources(f.instance, 0, NULL, &count),
@@ -117,7 +109,7 @@ static void options_that_are_none_are_named(void) {
 }
 
 static void resources_are_told_and_set(void) {
-  fixture_t f = scheduled("job-shop", 2, kMul);
+  fixture_t f = fixture_create_with_policy("job-shop", 2, kMul);
   takt_resource_t resources[8];
   size_t count = 0;
   REQUIRE_OK(takt_scheduler_query_resources(f.instance, 8, resources, &count));
@@ -169,7 +161,7 @@ static void run_job(fixture_t* f, takt_stream_t* stream) {
 }
 
 static void heat_makes_the_mode_hot(void) {
-  fixture_t f = scheduled("job-shop", 1, kMul);
+  fixture_t f = fixture_create_with_policy("job-shop", 1, kMul);
   takt_scheduler_mode_t mode = TAKT_SCHEDULER_MODE_BURST;
   REQUIRE_OK(takt_scheduler_query_mode(f.instance, &mode));
   EXPECT(mode == TAKT_SCHEDULER_MODE_NOMINAL);
@@ -178,14 +170,14 @@ static void heat_makes_the_mode_hot(void) {
                REQUIRE_OK(takt_scheduler_query_mode(f.instance, &mode)));
   REQUIRE_OK(takt_scheduler_set_hot(f.instance, false));
   fixture_destroy(&f);
-  f = scheduled("off", 2, kMul);
+  f = fixture_create_with_policy("off", 2, kMul);
   EXPECT_ERROR(takt_scheduler_set_hot(f.instance, true),
                TAKT_STATUS_FAILED_PRECONDITION, "no scheduler");
   fixture_destroy(&f);
 }
 
 static void admission_answers_with_numbers(void) {
-  fixture_t f = scheduled("job-shop", 2, kMul);
+  fixture_t f = fixture_create_with_policy("job-shop", 2, kMul);
   takt_stream_t* stream = stream_of(&f, 10000000000, TAKT_STREAM_LATE_RUN_ON);
   takt_admission_t admission = {.struct_size = sizeof(admission)};
   REQUIRE_OK(takt_stream_admit(stream, false, &admission));
@@ -239,7 +231,7 @@ static void on_miss(void* user_data, const takt_miss_t* miss) {
 }
 
 static void misses_are_told_and_counted(void) {
-  fixture_t f = scheduled("edf", 2, kMul);
+  fixture_t f = fixture_create_with_policy("edf", 2, kMul);
   atomic_int miss_count = 0;
   EXPECT_OK(
       takt_scheduler_set_callbacks(f.instance, on_miss, NULL, &miss_count));
@@ -261,12 +253,12 @@ static void a_profile_comes_back(void) {
   char path[64], part[64];
   snprintf(path, sizeof(path), "/tmp/takt_profile_%d", (int)getpid());
   snprintf(part, sizeof(part), "/tmp/takt_part_%d", (int)getpid());
-  fixture_t f = scheduled("job-shop", 2, kMul);
+  fixture_t f = fixture_create_with_policy("job-shop", 2, kMul);
   for (int i = 0; i < 5; ++i) call_mul(&f, NULL);
   EXPECT_OK(takt_scheduler_save_profile(f.instance, path));
   fixture_destroy(&f);
 
-  f = scheduled("job-shop", 2, kMul);
+  f = fixture_create_with_policy("job-shop", 2, kMul);
   size_t count = 0;
   EXPECT_OK(takt_scheduler_load_profile(f.instance, path, &count));
   EXPECT(count >= 1);
@@ -341,7 +333,7 @@ static void windows_are_planned_beside_it(void) {
   fixture_destroy(&f);
   /* Without them there is nothing to tell. */
   windows.struct_size = sizeof(windows);
-  f = scheduled("job-shop", 2, kMul);
+  f = fixture_create_with_policy("job-shop", 2, kMul);
   EXPECT_ERROR(takt_scheduler_query_windows(f.instance, &windows),
                TAKT_STATUS_FAILED_PRECONDITION, "plans no windows");
   fixture_destroy(&f);
@@ -364,7 +356,7 @@ static void windows_are_planned_beside_it(void) {
 }
 
 static void durations_are_predicted(void) {
-  fixture_t f = scheduled("job-shop", 2, kMul);
+  fixture_t f = fixture_create_with_policy("job-shop", 2, kMul);
   takt_duration_statistics_t durations = {.struct_size = sizeof(durations)};
   REQUIRE_OK(takt_scheduler_query_durations(f.instance, &durations));
   EXPECT(durations.run_count == 0 && durations.ran_ns == 0);

@@ -410,10 +410,8 @@ static void on_done_take_turn(void* user_data, const takt_stream_job_t* job,
  * may miss lets one pass that came later; one that must not does not. */
 static void a_job_that_may_miss_lets_others_pass(void) {
   for (int is_scheduled = 0; is_scheduled < 2; ++is_scheduled) {
-    takt_scheduler_options_t scheduler;
-    takt_scheduler_options_init(&scheduler);
-    scheduler.policy = is_scheduled == 1 ? "job-shop" : "off";
-    fixture_t f = fixture_create_scheduled(0, &scheduler, kMul[1]);
+    fixture_t f = fixture_create_with_policy(
+        is_scheduled == 1 ? "job-shop" : "off", 0, kMul[1]);
     atomic_int next = 0;
     turn_t lenient = {&next, -1}, strict = {&next, -1};
     takt_stream_options_t options =
@@ -450,10 +448,7 @@ static void a_job_that_may_miss_lets_others_pass(void) {
 }
 
 static void shares_must_fit_beside_each_other(void) {
-  takt_scheduler_options_t scheduler;
-  takt_scheduler_options_init(&scheduler);
-  scheduler.policy = "job-shop";
-  fixture_t f = fixture_create_scheduled(1, &scheduler, kMul[0]);
+  fixture_t f = fixture_create_with_policy("job-shop", 1, kMul[0]);
   seen_t seen = {0};
   takt_stream_options_t options = options_for(TAKT_STREAM_ARRIVAL_INPUT, &seen);
   options.criticality = TAKT_CRITICALITY_BEST_EFFORT;
@@ -738,10 +733,7 @@ static void errors_name_the_bad_option(void) {
                 {no_chain, "after: is for the arrival AFTER only"},
                 {no_predecessor, "after: is NULL"},
                 {no_size, "struct_size"}};
-  takt_scheduler_options_t off;
-  takt_scheduler_options_init(&off);
-  off.policy = "off";
-  fixture_t f = fixture_create_scheduled(1, &off, kMul[0]);
+  fixture_t f = fixture_create_with_policy("off", 1, kMul[0]);
   takt_function_t* mul = find_function(f.context, "mul");
   for (size_t i = 0; i < sizeof(kCases) / sizeof(kCases[0]); ++i) {
     takt_stream_options_t options;

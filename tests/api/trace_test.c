@@ -144,10 +144,7 @@ static void records_async_calls_and_parking(void) {
 /* Each decision, on the track of the scheduler or of the resource that it is
  * about. The last core is lost; it comes back at once if it is the only one. */
 static void records_what_the_scheduler_decides(void) {
-  takt_scheduler_options_t scheduler;
-  takt_scheduler_options_init(&scheduler);
-  scheduler.policy = "job-shop";
-  fixture_t f = fixture_create_scheduled(2, &scheduler, kMul);
+  fixture_t f = fixture_create_with_policy("job-shop", 2, kMul);
   REQUIRE_OK(takt_tracing_start(f.instance, NULL));
   call_mul(&f);
   REQUIRE_OK(takt_scheduler_set_speed(f.instance, "cores", 500));
