@@ -33,7 +33,8 @@ class FourierPorter:
         else:
             source = self.emit("Unsqueeze", [signal, self.constant([1])])
         frames = self.emit("Conv", [source, self.constant(weights)], strides=[int(step_of)])
-        self.pairs(self.emit("Transpose", [frames], perm=[0, 2, 1]), 3, basis, node.output[0])
+        turned = self.emit("Transpose", [frames], perm=[0, 2, 1])
+        self.emit("Reshape", [turned, self.constant([0, 0, basis.shape[1] // 2, 2])], node.output[0])
         return True
 
     def on_dft(self, node: Any) -> bool:
@@ -51,7 +52,7 @@ class FourierPorter:
         if not 0 < max(count, size) <= _TRANSFORM_MAX or place == len(shape) - 1:
             return False
         basis = _basis(size, parts, count, is_back, is_half)
-        # The axis comes before the parts, which are its last digits then.
+        # Each number on the axis has its real and its imaginary part behind it.
         others = [i for i in range(len(shape) - 1) if i != place]
         order = [*others, place, len(shape) - 1]
         turned = source if order == sorted(order) else self.emit("Transpose", [source], perm=order)
@@ -63,10 +64,6 @@ class FourierPorter:
         back = [order.index(i) for i in range(len(shape))]
         self.emit("Transpose", [found], node.output[0], perm=back)
         return True
-
-    def pairs(self, name: str, rank: int, basis: np.ndarray, output: str) -> None:
-        """The last dimension becomes pairs of real and imaginary parts."""
-        self.emit("Reshape", [name, self.constant([*[0] * (rank - 1), basis.shape[1] // 2, 2])], output)
 
 
 def _basis(size: int, parts: int, count: int, is_back: bool = False, is_half: bool = False) -> np.ndarray:

@@ -36,8 +36,8 @@ class AttentionPorter:
         for name, output in zip((k, v), node.output[1:3]):
             if output:
                 self.emit("Identity", [name], output)
-        call.key_count = self.shapes[key][-2] + (self.shapes[past_key][2] if past_key else 0)
         first = self.shapes[past_key][2] if past_key else 0
+        call.key_count = first + self.shapes[key][-2]
         k, v = call.repeated(k), call.repeated(v)
         scores = call.scores_of(q, k)
         bias, is_seen = call.bias_of(mask, lengths, first)

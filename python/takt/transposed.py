@@ -139,5 +139,6 @@ class TransposedPorter:
             self.onnx.helper.tensor_dtype_to_np_dtype(self.types[node.input[0]]))
         apart = self.emit("Reshape", [node.input[0], self.constant([shape[0], shape[1], *places])])
         self.emit("ConvTranspose", [apart, self.constant(ones)], node.output[0], group=channels,
-                  kernel_shape=list(block), strides=list(strides), dilations=list(dilations), pads=list(pads), output_padding=more)
+                  kernel_shape=list(block), strides=list(strides), dilations=list(dilations), pads=list(pads),
+                  output_padding=more)
         return True

@@ -1,6 +1,7 @@
-"""Recurrent layers that the compiler makes wrong code of, step by step: a part of `portable`.
+"""Recurrent layers step by step: a part of `portable`.
 
-It leaves out peepholes and limits, and takes other functions for the usual ones.
+The compiler makes wrong code of these: it leaves out peepholes and limits, and does not
+see which functions a layer has.
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ from typing import Any
 import numpy as np
 
 from .errors import CompileError
-
-NODES_MAX = 8192  # That a layer may become.
+from .subgraphs import NODES_MAX
 
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 _USUAL = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
-# What the compiler knows, and what is an operator of ONNX with the same attributes, of these defaults.
+# The functions that the compiler knows.
 _KNOWN = ("Relu", "Sigmoid", "Tanh")
+# The functions that are operators of ONNX, with the defaults of their attributes.
 _OPERATORS = {"Elu": {"alpha": 1.0}, "HardSigmoid": {"alpha": 0.2, "beta": 0.5}, "LeakyRelu": {"alpha": 0.01},
               "Relu": {}, "Sigmoid": {}, "Softplus": {}, "Softsign": {}, "Tanh": {}, "ThresholdedRelu": {"alpha": 1.0}}
+# The others.
 _SCALED = {"Affine": {"alpha": 1.0, "beta": 0.0}, "ScaledTanh": {"alpha": 1.0, "beta": 1.0}}
 
 
@@ -62,7 +64,8 @@ class UnrolledPorter:
 
 class _Layer:
     def __init__(self, porter: Any, node: Any, inputs: list[str], own: dict[str, Any], names: list[str]) -> None:
-        self.porter, self.emit, self.node, self.own = porter, porter.emit, node, own
+        self.porter, self.node, self.own = porter, node, own
+        self.emit, self.constant = porter.emit, porter.constant
         self.inputs = inputs
         self.steps, self.batch, _ = porter.shapes[inputs[0]]
         self.hidden = own["hidden_size"]
@@ -89,18 +92,15 @@ class _Layer:
         states = []
         for i in range(self.steps):
             row = self.emit("Reshape", [self.porter.slice(ahead, 0, i, i + 1),
-                                        self.constant(np.array([self.batch, self.gates * self.hidden]))])
+                                        self.constant([self.batch, self.gates * self.hidden])])
             state, cell = step(row, state, cell)
-            states.append(self.emit("Unsqueeze", [state, self.constant(np.array([0, 1]))]))
+            states.append(self.emit("Unsqueeze", [state, self.constant([0, 1])]))
         outputs = [*self.node.output, "", ""][:3]
         if outputs[0]:
             self.emit("Concat", states, outputs[0], axis=0)
         for name, output in ((state, outputs[1]), (cell, outputs[2])):
             if output:
-                self.emit("Unsqueeze", [name, self.constant(np.array([0]))], output)
-
-    def constant(self, value: np.ndarray) -> str:
-        return self.porter.constant(value)
+                self.emit("Unsqueeze", [name, self.constant([0])], output)
 
     def number(self, value: float) -> str:
         return self.constant(np.asarray(value, self.dtype))
@@ -109,10 +109,10 @@ class _Layer:
         """A state before the first step: [batch, hidden]."""
         if not name:
             return self.constant(np.zeros((self.batch, self.hidden), self.dtype))
-        return self.emit("Squeeze", [name, self.constant(np.array([0]))])
+        return self.emit("Squeeze", [name, self.constant([0])])
 
     def weights(self, name: str) -> str:
-        return self.emit("Transpose", [self.emit("Squeeze", [name, self.constant(np.array([0]))])], perm=[1, 0])
+        return self.emit("Transpose", [self.emit("Squeeze", [name, self.constant([0])])], perm=[1, 0])
 
     def ahead(self) -> str:
         """What the gates of all steps get from the input: [steps, batch, gates * hidden]."""
@@ -122,8 +122,8 @@ class _Layer:
         if not self.inputs[3]:
             return result
         width = self.gates * self.hidden
-        bias = self.emit("Reshape", [self.inputs[3], self.constant(np.array([2, width]))])
-        outer, inner = (self.emit("Reshape", [self.porter.slice(bias, 0, i, i + 1), self.constant(np.array([width]))])
+        bias = self.emit("Reshape", [self.inputs[3], self.constant([2, width])])
+        outer, inner = (self.emit("Reshape", [self.porter.slice(bias, 0, i, i + 1), self.constant([width])])
                         for i in (0, 1))
         if self.node.op_type != "GRU":
             return self.emit("Add", [result, self.emit("Add", [outer, inner])])

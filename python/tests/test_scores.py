@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 onnx = pytest.importorskip("onnx")
-runtime = pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxruntime")
 
 from onnx import TensorProto, helper, numpy_helper
 
 from takt import portable
+from test_portable import ort_run
 
 RNG = np.random.default_rng(7)
 
@@ -33,7 +34,7 @@ def check(kind, inputs, constants, results=("y",), domain="com.microsoft", order
     ported = portable.port(model)
     assert kind not in {each.op_type for each in ported.graph.node}
     assert all(each.domain != "com.microsoft" for each in ported.graph.node)
-    wanted, found = (runtime.InferenceSession(each.SerializeToString()).run(None, inputs) for each in (model, ported))
+    wanted, found = (ort_run(each, inputs) for each in (model, ported))
     for a, b in zip(wanted, found):
         np.testing.assert_allclose(b, a, rtol=1e-4, atol=1e-5)
 

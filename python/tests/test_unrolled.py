@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 onnx = pytest.importorskip("onnx")
-runtime = pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxruntime")
 
 from onnx import TensorProto, helper, numpy_helper
 
 import takt
 from takt import portable, unrolled
 from takt.errors import CompileError
+from test_portable import ort_run
 
 RNG = np.random.default_rng(5)
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
@@ -38,10 +39,6 @@ def layer(kind, steps=4, has_peepholes=False, directions=1, **own):
     return model, 4 * floats(steps, 2, size)
 
 
-def run(model, x):
-    return runtime.InferenceSession(model.SerializeToString()).run(None, {"x": x})
-
-
 CASES = [
     ("LSTM", {"has_peepholes": True}),
     ("LSTM", {"has_peepholes": True, "clip": 0.5}),
@@ -64,7 +61,7 @@ def test_a_special_layer_goes_step_by_step(kind, own):
     model, x = layer(kind, **own)
     ported = portable.port(model)
     assert kind not in {node.op_type for node in ported.graph.node}
-    for found, wanted in zip(run(ported, x), run(model, x)):
+    for found, wanted in zip(ort_run(ported, {"x": x}), ort_run(model, {"x": x})):
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
 
 
@@ -83,5 +80,5 @@ def test_peepholes_reach_the_module(needs_compiler, tmp_path):
     model, x = layer("LSTM", has_peepholes=True)
     onnx.save(model, tmp_path / "net.onnx")
     found = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(x)
-    for value, wanted in zip(found, run(model, x)):
+    for value, wanted in zip(found, ort_run(model, {"x": x})):
         np.testing.assert_allclose(value, wanted, rtol=1e-4, atol=1e-5)
