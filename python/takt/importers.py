@@ -231,7 +231,7 @@ def rewritten(source: Source, precision: str = "") -> Rewritten | None:
     """None if there is nothing that a kernel could do."""
     if source.network is None:
         return None
-    from . import rewriting
+    from . import lowering, rewriting
 
     try:
         network, kernels = rewriting.rewrite(_of_opset(source.network), precision)
@@ -241,7 +241,7 @@ def rewritten(source: Source, precision: str = "") -> Rewritten | None:
     if not kernels:
         return None
     imported = _import_onnx(network, "importing the rewritten network")
-    mlir = rewriting.lower(imported.decode(), kernels)
+    mlir = lowering.lower(imported.decode(), kernels)
     return Rewritten(mlir.encode(), rewriting.pays(network, kernels))
 
 

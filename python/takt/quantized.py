@@ -15,8 +15,8 @@ from typing import Any, Iterator
 import numpy as np
 
 from . import folding, scales, tiled_calls
+from .packing import BLOCK
 
-BLOCK = 16
 # int8 sums are in fours of input channels.
 _FOUR = 4
 # Some 50 us of a fast core.

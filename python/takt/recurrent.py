@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from . import tiled_calls
+from .packing import BLOCK
 
-# The limits of src/kernels/gru.h.
-_BLOCK = 16
-_HIDDEN_MAX = 1 << 13
+_HIDDEN_MAX = 1 << 13  # As in src/kernels/gru.h.
 
 
 @dataclasses.dataclass
@@ -76,13 +75,13 @@ class RecurrentRewriter:
             return None
         steps, batch, _ = shape
         hidden = r.shape[2]
-        if hidden % _BLOCK or hidden > _HIDDEN_MAX or not self.is_product(source, shape, w[0].T):
+        if hidden % BLOCK or hidden > _HIDDEN_MAX or not self.is_product(source, shape, w[0].T):
             return None
         zeros = np.zeros((1, 2 * gates * hidden), np.float32)
         bias = self.constants.get(b_name, None if b_name else zeros)
         if bias is None or any(name and self.shape(name) != (1, batch, hidden) for name in states):
             return None
-        packed = r[0].reshape(gates * hidden // _BLOCK, _BLOCK, hidden).transpose(0, 2, 1)
+        packed = r[0].reshape(gates * hidden // BLOCK, BLOCK, hidden).transpose(0, 2, 1)
         return _Layer(source, (steps, batch, hidden), w[0], packed, bias.reshape(2, -1), states)
 
     def call_layer(self, function: str, layer: _Layer, gates: int, bias: np.ndarray,

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-# Where an axis of channels first is with the channels last.
-_AXIS_OF_LAST = [0, 3, 1, 2]
+from .channels_last import TO_FIRST
+
 _MULTIPLIER_MAX = 4
 
 
@@ -26,7 +26,7 @@ class SlicingRewriter:
             self.set_last(node.output[0], self.last[source])
             return True
         axes = numbers[2] if len(numbers) > 2 else np.arange(len(numbers[0]))
-        turned = np.array([_AXIS_OF_LAST[int(axis) % 4] for axis in axes], np.int64)
+        turned = np.array([TO_FIRST[int(axis) % 4] for axis in axes], np.int64)
         steps = numbers[3] if len(numbers) > 3 else np.ones(len(axes), np.int64)
         inputs = [self.constant(array) for array in (numbers[0], numbers[1], turned, steps)]
         return self.copy_last(node, [self.last[source], *inputs])
@@ -47,7 +47,7 @@ class SlicingRewriter:
         begin = 0
         for name, shape in zip(node.output, shapes):
             n, c, h, w = shape
-            numbers = [begin, begin + shape[axis], _AXIS_OF_LAST[axis]]
+            numbers = [begin, begin + shape[axis], TO_FIRST[axis]]
             begin += shape[axis]
             inputs = [self.constant(np.array([number], np.int64)) for number in numbers]
             twin = self.emit("Slice", [self.last[source], *inputs], self.fresh("last"), (n, h, w, c),

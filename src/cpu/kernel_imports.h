@@ -1,6 +1,6 @@
 // The functions that compiled kernels may import from Takt itself: convolutions
 // and pools of src/kernels. A module's code calls them by name with the
-// arguments of docs/native_kernels.md; python/takt/rewriting.py writes such
+// arguments of docs/native_kernels.md; python/takt/lowering.py writes such
 // modules.
 #ifndef TAKT_CPU_KERNEL_IMPORTS_H_
 #define TAKT_CPU_KERNEL_IMPORTS_H_

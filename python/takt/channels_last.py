@@ -1,0 +1,197 @@
+"""What may be computed with the channels last as well: a part of `rewriting`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+# The axes of [n, c, h, w] as [n, h, w, c], and back.
+TO_LAST = [0, 2, 3, 1]
+TO_FIRST = [0, 3, 1, 2]
+
+UNARY = {
+    "Relu", "Sigmoid", "Tanh", "LeakyRelu", "Elu", "HardSwish", "HardSigmoid", "Erf", "Exp",
+    "Neg", "Abs", "Sqrt", "Softplus", "Identity", "Clip", "Mish", "Reciprocal", "Floor", "Ceil",
+}
+BINARY = {"Add", "Sub", "Mul", "Div", "Max", "Min", "Pow"}
+
+
+class ChannelsLastRewriter:
+    """The part of the rewriter that computes on twins whose channels are last."""
+
+    def on_unary(self, node: Any) -> bool:
+        if node.input[0] not in self.last or len(node.output) != 1:
+            return False
+        if any(name and name not in self.constants for name in node.input[1:]):
+            return False
+        return self.copy_last(node, [self.last[node.input[0]], *node.input[1:]])
+
+    def on_binary(self, node: Any) -> bool:
+        if node.op_type == "Add" and self.quantized_add(node):
+            return True
+        shape = self.shape(node.output[0])
+        if shape is None or len(shape) != 4 or not any(name in self.last for name in node.input):
+            return False
+        if any(name in self.made and name not in self.last and name not in self.constants
+               and math.prod(self.shape(name) or (2,)) > 1 for name in node.input):
+            # A tensor with channels first only: not worth a transpose.
+            return False
+        inputs = []
+        for name in node.input:
+            other = self.shape(name)
+            if other is None:
+                return False
+            if math.prod(other) == 1:
+                inputs.append(self.to_first(name) if name not in self.last else self.last[name])
+            elif len(other) == 4:
+                inputs.append(self.to_last(name))
+            elif len(other) == 3 and name in self.constants:
+                inputs.append(self.constant(self.constants[name][None].transpose(TO_LAST)))
+            else:
+                return False
+        return self.copy_last(node, inputs)
+
+    def on_concat(self, node: Any) -> bool:
+        shape = self.shape(node.output[0])
+        if shape is None or len(shape) != 4 or not any(name in self.last for name in node.input):
+            return False
+        axis = self.attributes(node)["axis"] % 4
+        if any(self.shape(name) is None for name in node.input):
+            return False
+        inputs = [self.to_last(name) for name in node.input]
+        return self.copy_last(node, inputs, axis=TO_FIRST[axis])
+
+    def on_pad(self, node: Any) -> bool:
+        pads = self.constants.get(node.input[1]) if len(node.input) > 1 else None
+        if node.input[0] not in self.last or pads is None or pads.size != 8 or len(node.input) > 3:
+            return False
+        turned = np.array([*pads[:4][TO_LAST], *pads[4:][TO_LAST]], np.int64)
+        return self.copy_last(
+            node, [self.last[node.input[0]], self.constant(turned), *node.input[2:]])
+
+    def on_reshape(self, node: Any) -> bool:
+        return self.shuffle(node) or self.place(node) or self.flatten(node)
+
+    def on_flatten(self, node: Any) -> bool:
+        return self.flatten(node)
+
+    def flatten(self, node: Any) -> bool:
+        """Of one pixel: its channels are in the same order either way."""
+        in_shape, out_shape = self.shape(node.input[0]), self.shape(node.output[0])
+        if (node.input[0] not in self.last or in_shape is None or out_shape is None
+                or in_shape[2] * in_shape[3] != 1):
+            return False
+        self.emit("Reshape", [self.last[node.input[0]], self.constant(np.array(out_shape, np.int64))],
+                  node.output[0])
+        return True
+
+    def shuffle(self, node: Any) -> bool:
+        """Channels of groups in turns: Reshape, Transpose, Reshape."""
+        source, in_shape = node.input[0], self.shape(node.input[0])
+        split = self.shape(node.output[0])
+        turn = self.only_consumer(node.output[0])
+        if (source not in self.last or in_shape is None or split is None or len(split) != 5
+                or turn is None or turn.op_type != "Transpose"):
+            return False
+        join = self.only_consumer(turn.output[0])
+        if (join is None or join.op_type != "Reshape" or self.shape(join.output[0]) != in_shape
+                or list(self.attributes(turn).get("perm", [])) != [0, 2, 1, 3, 4]):
+            return False
+        n, c, h, w = in_shape
+        _, groups, each = split[:3]
+        element = self.element_types[source]
+        if split[3:] != (h, w) or groups * each != c:
+            return False
+        a = self.emit("Reshape", [self.last[source], self.constant(np.array([n, h, w, groups, each]))],
+                      self.fresh("shuffle"), (n, h, w, groups, each), element=element)
+        b = self.emit("Transpose", [a], self.fresh("shuffle"), (n, h, w, each, groups),
+                      element=element, perm=[0, 1, 2, 4, 3])
+        twin = self.emit("Reshape", [b, self.constant(np.array([n, h, w, c]))],
+                         self.fresh("shuffle"), (n, h, w, c), element=element)
+        self.done.update((id(turn), id(join)))
+        self.set_last(join.output[0], twin)
+        return True
+
+    def place(self, node: Any) -> bool:
+        """Channels that become pixels: Reshape, Transpose, Reshape."""
+        source, in_shape = node.input[0], self.shape(node.input[0])
+        split = self.shape(node.output[0])
+        turn = self.only_consumer(node.output[0])
+        if (source not in self.last or in_shape is None or split is None or len(split) != 6
+                or turn is None or turn.op_type != "Transpose"):
+            return False
+        join = self.only_consumer(turn.output[0])
+        if join is None or join.op_type != "Reshape":
+            return False
+        n, c, h, w = in_shape
+        perm = list(self.attributes(turn).get("perm", []))
+        if perm == [0, 3, 4, 1, 5, 2]:
+            up, across, each = split[1:4]
+            parts, perm = (up, across, each), [0, 1, 3, 2, 4, 5]
+        elif perm == [0, 1, 4, 2, 5, 3]:
+            each, up, across = split[1:4]
+            parts, perm = (each, up, across), [0, 1, 4, 2, 5, 3]
+        else:
+            return False
+        if (split[4:] != (h, w) or each * up * across != c
+                or self.shape(join.output[0]) != (n, each, h * up, w * across)):
+            return False
+        element = self.element_types[source]
+        a = self.emit("Reshape", [self.last[source], self.constant(np.array([n, h, w, *parts]))],
+                      self.fresh("place"), (n, h, w, *parts), element=element)
+        b = self.emit("Transpose", [a], self.fresh("place"), (n, h, up, w, across, each),
+                      element=element, perm=perm)
+        twin = self.emit("Reshape", [b, self.constant(np.array([n, h * up, w * across, each]))],
+                         self.fresh("place"), (n, h * up, w * across, each), element=element)
+        self.done.update((id(turn), id(join)))
+        self.set_last(join.output[0], twin)
+        return True
+
+    def on_lrn(self, node: Any) -> bool:
+        """Local response normalization: sums of shifted squares over channels."""
+        source, in_shape = node.input[0], self.shape(node.input[0])
+        attributes = self.attributes(node)
+        size = attributes.get("size", 0)
+        if source not in self.last or in_shape is None or not 1 <= size <= 9:
+            return False
+        n, c, h, w = in_shape
+        shape = (n, h, w, c)
+        x = self.last[source]
+        square = self.emit("Mul", [x, x], self.fresh("lrn"), shape)
+        before = (size - 1) // 2
+        pads = np.array([0, 0, 0, before, 0, 0, 0, size - 1 - before], np.int64)
+        padded = self.emit("Pad", [square, self.constant(pads)], self.fresh("lrn"),
+                           (n, h, w, c + size - 1))
+        total = None
+        for i in range(size):
+            part = self.emit(
+                "Slice", [padded, *(self.constant(np.array([v], np.int64)) for v in (i, i + c, 3))],
+                self.fresh("lrn"), shape)
+            total = part if total is None else self.emit("Add", [total, part], self.fresh("lrn"), shape)
+        scale = np.float32(attributes.get("alpha", 1e-4) / size)
+        scaled = self.emit("Mul", [total, self.constant(scale)], self.fresh("lrn"), shape)
+        base = self.emit("Add", [scaled, self.constant(np.float32(attributes.get("bias", 1.0)))],
+                         self.fresh("lrn"), shape)
+        beta = attributes.get("beta", 0.75)
+        if beta == 0.75:  # Two square roots are much faster than a power.
+            root = self.emit("Sqrt", [base], self.fresh("lrn"), shape)
+            fourth = self.emit("Sqrt", [root], self.fresh("lrn"), shape)
+            power = self.emit("Mul", [root, fourth], self.fresh("lrn"), shape)
+        else:
+            power = self.emit("Pow", [base, self.constant(np.float32(beta))], self.fresh("lrn"), shape)
+        self.set_last(node.output[0], self.emit("Div", [x, power], self.fresh("lrn"), shape))
+        return True
+
+    def copy_last(self, node: Any, inputs: list[str], **changed: Any) -> bool:
+        """The same operation on twins."""
+        shape = self.shape(node.output[0])
+        if shape is None or len(shape) != 4:
+            return False
+        n, c, h, w = shape
+        attributes = {**self.attributes(node), **changed}
+        twin = self.emit(node.op_type, inputs, self.fresh("last"), (n, h, w, c),
+                         element=self.element_types[node.output[0]], **attributes)
+        self.set_last(node.output[0], twin)
+        return True

@@ -1,0 +1,137 @@
+"""What follows a product and goes into its call: a part of `rewriting`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+class EndingRewriter:
+    """The part of the rewriter that knows normalizations, sums, activations and clamps."""
+
+    def fold_normalization(self, output: str, weights: np.ndarray, bias: np.ndarray
+                           ) -> tuple[str, np.ndarray, np.ndarray]:
+        user = self.only_consumer(output)
+        if user is None or user.op_type != "BatchNormalization" or len(user.output) != 1:
+            return output, weights, bias
+        parts = [self.constants.get(name) for name in user.input[1:5]]
+        if any(part is None for part in parts):
+            return output, weights, bias
+        scale, shift, mean, variance = (part.astype(np.float64) for part in parts)
+        factor = scale / np.sqrt(variance + self.attributes(user).get("epsilon", 1e-5))
+        weights = (weights * factor.reshape(-1, 1, 1, 1)).astype(np.float32)
+        bias = ((bias - mean) * factor + shift).astype(np.float32)
+        self.done.add(id(user))
+        return user.output[0], weights, bias
+
+    def fold_end(self, output: str) -> tuple[str, str | None, dict[str, Any]]:
+        """What follows: the sum with a tensor that is there already, an
+        activation, and a clamp."""
+        residual = None
+        user = self.only_consumer(output)
+        if user is not None and user.op_type == "Add":
+            other = user.input[1] if user.input[0] == output else user.input[0]
+            is_there = other in self.made or other in self.last
+            if (is_there and other not in self.constants
+                    and self.shape(other) == self.shape(output) and other != output):
+                residual = other
+                self.done.add(id(user))
+                output = user.output[0]
+        activation, output = self.fold_activation(output)
+        user = self.only_consumer(output)
+        low, high = -math.inf, math.inf
+        limits = self.limits(user) if user is not None else None
+        if limits is not None:
+            low, high = limits
+            self.done.add(id(user))
+            output = user.output[0]
+        end = {"has_residual": residual is not None, "activation": activation, "low": low, "high": high}
+        return output, residual, end
+
+    def fold_activation(self, x: str) -> tuple[str, str]:
+        """The activation of `x` that a kernel has, and its result."""
+        nodes, name, result = [], "none", x
+        user = self.only_consumer(x)
+        if user is not None:
+            simple = {"Sigmoid": "sigmoid", "Tanh": "tanh", "HardSwish": "hard_swish"}
+            if user.op_type in simple:
+                nodes, name, result = [user], simple[user.op_type], user.output[0]
+            elif self.is_hard_sigmoid(user):
+                nodes, name, result = [user], "hard_sigmoid", user.output[0]
+        elif x not in self.results:
+            nodes, name, result = self.find_gate(x) or self.find_gelu(x) or (nodes, name, result)
+        self.done.update(id(node) for node in nodes)
+        return name, result
+
+    def is_hard_sigmoid(self, node: Any) -> bool:
+        attributes = self.attributes(node)
+        return (node.op_type == "HardSigmoid" and abs(attributes.get("alpha", 0.2) - 1 / 6) < 1e-6
+                and attributes.get("beta", 0.5) == 0.5)
+
+    def find_gate(self, x: str) -> tuple[list[Any], str, str] | None:
+        """x * sigmoid(x), or with a hard sigmoid."""
+        users = self.consumers.get(x, [])
+        if len(users) != 2:
+            return None
+        for gate, product in (users, users[::-1]):
+            is_hard = self.is_hard_sigmoid(gate)
+            if (product.op_type == "Mul" and (is_hard or gate.op_type == "Sigmoid")
+                    and self.only_consumer(gate.output[0]) is product
+                    and set(product.input) == {x, gate.output[0]}):
+                return [gate, product], "hard_swish" if is_hard else "silu", product.output[0]
+        return None
+
+    def find_gelu(self, x: str) -> tuple[list[Any], str, str] | None:
+        """x / 2 * (1 + erf(x / sqrt(2))), with the half at either end."""
+        users = self.consumers.get(x, [])
+        if len(users) != 2:
+            return None
+        for inner, outer in (users, users[::-1]):
+            if not (self.scales(inner, x, "Mul", 0.5**0.5) or self.scales(inner, x, "Div", 2**0.5)):
+                continue
+            erf = self.only_consumer(inner.output[0])
+            if erf is None or erf.op_type != "Erf":
+                continue
+            plus = self.only_consumer(erf.output[0])
+            if plus is None or not self.scales(plus, erf.output[0], "Add", 1.0):
+                continue
+            product = self.only_consumer(plus.output[0])
+            if product is None or product.op_type != "Mul":
+                continue
+            nodes = [inner, erf, plus, product]
+            if self.scales(outer, x, "Mul", 0.5):
+                if (self.only_consumer(outer.output[0]) is product
+                        and set(product.input) == {outer.output[0], plus.output[0]}):
+                    return [*nodes, outer], "gelu", product.output[0]
+            elif outer is product and set(product.input) == {x, plus.output[0]}:
+                half = self.only_consumer(product.output[0])
+                if half is not None and self.scales(half, product.output[0], "Mul", 0.5):
+                    return [*nodes, half], "gelu", half.output[0]
+        return None
+
+    def scales(self, node: Any, x: str, op: str, factor: float) -> bool:
+        """Whether `node` is x and a constant number near `factor`."""
+        if node.op_type != op or x not in node.input or (op == "Div" and node.input[0] != x):
+            return False
+        other = node.input[1] if node.input[0] == x else node.input[0]
+        value = self.constants.get(other)
+        return value is not None and value.size == 1 and abs(float(value.reshape(())) - factor) < 1e-5
+
+    def limits(self, node: Any) -> tuple[float, float] | None:
+        """The clamp that an activation is."""
+        if node.op_type == "Relu":
+            return 0.0, math.inf
+        if node.op_type != "Clip":
+            return None
+        attributes = self.attributes(node)
+        limits = [attributes.get("min", -math.inf), attributes.get("max", math.inf)]
+        for i, name in enumerate(node.input[1:3]):
+            if name == "":
+                continue
+            value = self.constants.get(name)
+            if value is None or value.size != 1:
+                return None
+            limits[i] = float(value.reshape(()))
+        return limits[0], limits[1]

@@ -1,0 +1,145 @@
+"""The calls of kernels that `rewriting` makes, in the MLIR that the importer makes of its network."""
+
+from __future__ import annotations
+
+import re
+from typing import Iterator, Union
+
+import numpy as np
+
+from . import quantized, tiled_calls
+from .kernel_calls import ACTIVATIONS, Kernel
+
+AnyKernel = Union[Kernel, quantized.QuantizedKernel, tiled_calls.TiledCall]
+
+# The importer's line of a kernel.
+_OPERATOR = re.compile(
+    r"^(?P<indent>\s*)(?P<result>%[\w.]+) = torch\.operator \"onnx\.(?:takt\.)?TaktKernel\"\((?P<inputs>[^)]*)\) "
+    r"\{(?P<attributes>[^}]*)\} : \((?P<types>.*)\) -> (?P<type>!torch\.vtensor<.*>)\s*$"
+)
+_TENSOR = re.compile(r"!torch\.vtensor<\[([\d,\s]*)\],(\w+)>")
+
+
+def lower(mlir: str, kernels: list[AnyKernel]) -> str:
+    """Replaces the importer's calls of kernels by dispatches."""
+    lines = []
+    exports: dict[tuple[int, tuple[str, ...]], str] = {}
+    for line in mlir.split("\n"):
+        match = _OPERATOR.match(line)
+        if match is None:
+            lines.append(line)
+            continue
+        index = int(re.search(r"torch\.onnx\.kernel = (\d+)", match["attributes"]).group(1))
+        inputs = [name.strip() for name in match["inputs"].split(",")]
+        types = [_builtin(*found) for found in _TENSOR.findall(match["types"])]
+        result_type = _builtin(*_TENSOR.match(match["type"]).groups())
+        key = (index, (*types, result_type))
+        name = exports.setdefault(key, f"k{len(exports)}_{kernels[index].function[5:]}")
+        indent, result = match["indent"], match["result"]
+        stem = f"%takt_{result[1:]}"  # A number alone takes no suffix.
+        torch_types = re.findall(r"!torch\.vtensor<[^>]*>", match["types"])
+        operands = []
+        for i, (operand, torch_type, builtin) in enumerate(zip(inputs, torch_types, types)):
+            operands.append(f"{stem}_{i}")
+            lines.append(f"{indent}{operands[-1]} = torch_c.to_builtin_tensor {operand} : {torch_type} -> {builtin}")
+        lines.append(
+            f"{indent}{stem}_r = flow.dispatch @takt_kernels::@{name}({', '.join(operands)}) : "
+            f"({', '.join(types)}) -> {result_type}")
+        lines.append(
+            f"{indent}{result} = torch_c.from_builtin_tensor {stem}_r : {result_type} -> {match['type']}")
+    if not exports:
+        return mlir
+    begin = next(i for i, line in enumerate(lines) if line.startswith("module"))
+    return "\n".join([*lines[: begin + 1], *_executable(exports, kernels), *lines[begin + 1:]])
+
+
+def _builtin(dimensions: str, element: str) -> str:
+    sizes = [d.strip() for d in dimensions.split(",") if d.strip()]
+    # Integers have signs there, and none here.
+    return "tensor<" + "".join(f"{d}x" for d in sizes) + element.removeprefix("s") + ">"
+
+
+def _executable(exports: dict[tuple[int, tuple[str, ...]], str], kernels: list[AnyKernel]) -> Iterator[str]:
+    yield "  stream.executable private @takt_kernels {"
+    for (index, _), name in exports.items():
+        kernel = kernels[index]
+        yield f"    stream.executable.export public @{name} workgroups() -> (index, index, index) {{"
+        x, y = kernel.pixel_tiles, kernel.block_tiles
+        if not isinstance(kernel, Kernel):
+            x, y = y, x
+        yield f"      %x = arith.constant {x} : index"
+        yield f"      %y = arith.constant {y} : index"
+        yield "      %z = arith.constant 1 : index"
+        yield "      stream.return %x, %y, %z : index, index, index"
+        yield "    }"
+    yield "    builtin.module {"
+    used = {kernels[index].function: kernels[index] for index, _ in exports}
+    for function in sorted(used):
+        if isinstance(used[function], tiled_calls.TiledCall):
+            types, result = ", ".join(tiled_calls.parameter_types(used[function])), ""
+        elif function.endswith("_i8"):
+            types, result = ", ".join(quantized.parameter_types()), ""
+        else:
+            types, result = ", ".join(_parameter_types("pool" in function)), "-> i32 "
+        yield f"      func.func private @{function}({types}) {result}attributes {{llvm.bareptr = true}}"
+    for (index, types), name in exports.items():
+        kernel = kernels[index]
+        if isinstance(kernel, quantized.QuantizedKernel):
+            yield from quantized.function(name, kernel, types)
+        elif isinstance(kernel, tiled_calls.TiledCall):
+            yield from tiled_calls.function(name, kernel, types)
+        else:
+            yield from _function(name, kernel, types)
+    yield "    }"
+    yield "  }"
+
+
+def _parameter_types(is_pool: bool) -> list[str]:
+    memories = 2 if is_pool else 5
+    # Memory and offset each; then the shape, a flag, and the tile.
+    types = ["memref<f32>", "index"] * memories + ["index"] * (16 + 1 + 4)
+    return types if is_pool else [*types, "f32", "f32"]
+
+
+def _function(name: str, kernel: Kernel, types: tuple[str, ...]) -> Iterator[str]:
+    bindings = ", ".join(f"%b{i}: !stream.binding" for i in range(len(types)))
+    yield f"      func.func @{name}({bindings}) {{"
+    yield "        %zero = arith.constant 0 : index"
+    memories = []
+    for i, tensor in enumerate(types):
+        memory = tensor.replace("tensor", "memref")
+        rank = memory.count("x")
+        yield (f"        %m{i} = stream.binding.subspan %b{i}[%zero] : !stream.binding -> {memory}")
+        parts = f"%p{i}, %o{i}" + (f", %s{i}:{rank}, %t{i}:{rank}" if rank else "")
+        indices = ", ".join(["index"] * (2 * rank + 1))
+        yield (f"        {parts} = iree_codegen.extract_strided_metadata %m{i} : {memory} -> "
+               f"memref<f32>, {indices}")
+        memories.append((f"%p{i}", f"%o{i}"))
+    numbers = [*kernel.shape]
+    if kernel.is_pool:
+        order = [memories[0], memories[1]]
+        numbers.append(int(kernel.count_padding))
+    else:
+        residual = memories[3] if kernel.has_residual else memories[2]
+        order = [*memories[:3], residual, memories[-1]]
+        # Bit 0: a residual; from bit 8: the activation.
+        numbers.append(int(kernel.has_residual) | ACTIVATIONS.index(kernel.activation) << 8)
+    arguments = [part for memory in order for part in memory]
+    for i, number in enumerate(numbers):
+        yield f"        %n{i} = arith.constant {number} : index"
+        arguments.append(f"%n{i}")
+    # Neighbours share weights, which a core then has in its cache.
+    yield "        %x = stream.dispatch.workgroup.id[1] : index"
+    yield "        %y = stream.dispatch.workgroup.id[0] : index"
+    yield f"        %xs = arith.constant {kernel.block_tiles} : index"
+    yield f"        %ys = arith.constant {kernel.pixel_tiles} : index"
+    arguments += ["%x", "%xs", "%y", "%ys"]
+    if not kernel.is_pool:
+        for label, value in (("low", kernel.low), ("high", kernel.high)):
+            bits = int(np.float32(value).view(np.uint32))
+            yield f"        %{label} = arith.constant 0x{bits:08X} : f32"
+            arguments.append(f"%{label}")
+    yield (f"        %r = func.call @{kernel.function}({', '.join(arguments)}) : "
+           f"({', '.join(_parameter_types(kernel.is_pool))}) -> i32")
+    yield "        return"
+    yield "      }"

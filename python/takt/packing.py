@@ -1,0 +1,71 @@
+"""Weights in the order in which the kernels read them (docs/native_kernels.md)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+BLOCK = 16  # Output channels of a block of packed weights.
+
+
+def trim_taps(weights: np.ndarray, geometry: tuple[int, ...], in_shape: tuple[int, ...],
+              out_shape: tuple[int, ...]) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Weights and geometry without the rows and columns of the window that lie
+    outside the image wherever the window is, as those of far dilations do."""
+    numbers = list(geometry)  # kernel, stride, dilation and padding, of rows and columns.
+    for axis in range(2):
+        taps, stride, dilation, pad = numbers[axis::2]
+        size, last = in_shape[2 + axis], (out_shape[2 + axis] - 1) * stride
+        useful = [i for i in range(taps) if -last <= i * dilation - pad < size]
+        if not useful:
+            return weights, geometry
+        first = min(useful[0], pad // dilation)  # Padding is never negative.
+        weights = weights[(slice(None),) * (2 + axis) + (slice(first, useful[-1] + 1),)]
+        numbers[axis], numbers[6 + axis] = useful[-1] + 1 - first, pad - first * dilation
+    return weights, tuple(numbers)
+
+
+def pack(weights: np.ndarray, bias: np.ndarray, groups: int, is_depthwise: bool
+         ) -> tuple[np.ndarray, np.ndarray]:
+    """Weights [out][in][h][w] and bias in blocks of output channels."""
+    outs, ins, height, width = weights.shape
+    if is_depthwise:
+        groups = 1
+        weights = weights.reshape(outs, 1, height, width)
+        ins = 1
+    each = outs // groups
+    blocks = -(-each // BLOCK)
+    padded = np.zeros((groups, blocks * BLOCK, ins, height, width), np.float32)
+    padded[:, :each] = weights.reshape(groups, each, ins, height, width)
+    packed = padded.reshape(groups, blocks, BLOCK, ins, height, width).transpose(0, 1, 4, 5, 3, 2)
+    padded_bias = np.zeros((groups, blocks * BLOCK), np.float32)
+    padded_bias[:, :each] = bias.reshape(groups, each)
+    return np.ascontiguousarray(packed), padded_bias
+
+
+def join_rows(weights: np.ndarray, groups: int, dilation: int) -> np.ndarray:
+    """The taps of a row as channels of one tap, where the kernel reads them so
+    (ConvShape::HasJoinedRows() of src/kernels/conv2d.h)."""
+    outs, ins, height, width = weights.shape
+    if groups != 1 or dilation != 1 or height > 16 or width * ins > 64:
+        return weights
+    return weights.transpose(0, 3, 1, 2).reshape(outs, width * ins, height, 1)
+
+
+def pack_pairs(packed: np.ndarray) -> np.ndarray:
+    """Packed weights as bfloat16: the numbers of two input channels in the place of
+    one, as the halves of a float."""
+    *outer, ins, block = packed.shape
+    even = np.zeros((*outer, ins + ins % 2, block), np.float32)
+    even[..., :ins, :] = packed
+    bits = even.view(np.uint32)
+    rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16  # Half to even.
+    pairs = rounded.reshape(*outer, -1, 2, block)
+    return np.ascontiguousarray(pairs[..., 0, :] | pairs[..., 1, :] << 16).view(np.float32)
+
+
+def pack_winograd(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Transformed weights as [blocks][36][in][BLOCK], and the bias in blocks."""
+    matrix = np.array([[6, 0, 0], [-4, -4, -4], [-4, 4, -4], [1, 2, 4], [1, -2, 4], [0, 0, 24]]) / 24
+    turned = np.einsum("ya,oiab,xb->oiyx", matrix, weights.astype(np.float64), matrix)
+    packed, padded_bias = pack(turned.astype(np.float32), bias, 1, False)
+    return packed[0].reshape(packed.shape[1], 36, *packed.shape[4:]), padded_bias

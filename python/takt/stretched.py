@@ -1,0 +1,113 @@
+"""Images resized by whole factors, with the channels last: a part of `rewriting`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .kernel_calls import ROWS_MAX
+
+_STRETCHED_MAX = 96  # Pixels of a row.
+
+
+class StretchRewriter:
+    """The part of the rewriter that knows Resize."""
+
+    def on_resize(self, node: Any) -> bool:
+        return self.repeat(node) or self.interpolate(node)
+
+    def interpolate(self, node: Any) -> bool:
+        """Between the two nearest pixels, by a whole factor in each dimension."""
+        source, in_shape = node.input[0], self.shape(node.input[0])
+        out_shape = self.shape(node.output[0])
+        attributes = self.attributes(node)
+        if (source not in self.last or in_shape is None or out_shape is None
+                or attributes.get("mode", b"nearest") != b"linear" or attributes.get("antialias", 0)
+                or attributes.get("coordinate_transformation_mode", b"half_pixel")
+                not in (b"half_pixel", b"pytorch_half_pixel")
+                or out_shape[:2] != in_shape[:2] or not self.is_float(source)
+                or out_shape[2] % in_shape[2] or out_shape[3] % in_shape[3]
+                or 1 in in_shape[2:]):
+            return False
+        n, c, h, w = in_shape
+        up, across = out_shape[2] // h, out_shape[3] // w
+        # What is only a result needs no twin, whose transpose takes longer. A
+        # row of few pixels is stretched by a product.
+        if (node.output[0] in self.results and not self.consumers.get(node.output[0])
+                and w <= _STRETCHED_MAX and n * c * h * up <= ROWS_MAX):
+            rows = self.stretch(self.to_first(source), list(in_shape), 2, up)
+            weights = np.zeros((w, w * across), np.float32)
+            for pixel in range(w):
+                for neighbour, shares in zip((-1, 0, 1), _shares(across)):
+                    other = min(max(pixel + neighbour, 0), w - 1)
+                    weights[other, pixel * across:(pixel + 1) * across] += shares
+            return self.product(rows, (n, c, h * up, w), weights,
+                                np.zeros(w * across, np.float32), node.output[0])
+        tall = self.stretch(self.last[source], [n, h, w, c], 1, up)
+        self.set_last(node.output[0], self.stretch(tall, [n, h * up, w, c], 2, across))
+        return True
+
+    def stretch(self, x: str, shape: list[int], axis: int, factor: int) -> str:
+        """Each pixel with its neighbours, in the parts that the places around
+        its centre have of them."""
+        if factor == 1:
+            return x
+        size = shape[axis]
+
+        def emit(op: str, inputs: list[str], new: list[int], **attributes: Any) -> str:
+            return self.emit(op, inputs, self.fresh("stretch"), tuple(new), **attributes)
+
+        def resized(count: int) -> list[int]:
+            return [*shape[:axis], count, *shape[axis + 1:]]
+
+        def part(begin: int, end: int) -> str:
+            bounds = [self.constant(np.array([v], np.int64)) for v in (begin, end, axis)]
+            return emit("Slice", [x, *bounds], resized(end - begin))
+
+        # The first and the last pixel have themselves as a neighbour.
+        before = emit("Concat", [part(0, 1), part(0, size - 1)], shape, axis=axis)
+        after = emit("Concat", [part(1, size), part(size - 1, size)], shape, axis=axis)
+        split = [*shape[:axis], size, 1, *shape[axis + 1:]]
+        wide = [*shape[:axis], size, factor, *shape[axis + 1:]]
+        total = None
+        for each, shares in zip((before, x, after), _shares(factor)):
+            turned = shares.reshape(-1, *[1] * (3 - axis))
+            scaled = emit("Mul", [emit("Reshape", [each, self.constant(np.array(split))], split),
+                                  self.constant(turned)], wide)
+            total = scaled if total is None else emit("Add", [total, scaled], wide)
+        return emit("Reshape", [total, self.constant(np.array(resized(size * factor)))],
+                    resized(size * factor))
+
+    def repeat(self, node: Any) -> bool:
+        """Pixels repeated a whole number of times."""
+        source, in_shape = node.input[0], self.shape(node.input[0])
+        out_shape = self.shape(node.output[0])
+        attributes = self.attributes(node)
+        if (source not in self.last or in_shape is None or out_shape is None
+                or attributes.get("mode", b"nearest") != b"nearest"
+                or out_shape[2] % in_shape[2] or out_shape[3] % in_shape[3]):
+            return False
+        mode = attributes.get("coordinate_transformation_mode", b"half_pixel")
+        if mode not in (b"half_pixel", b"asymmetric", b"pytorch_half_pixel"):
+            return False
+        if mode == b"asymmetric" and attributes.get("nearest_mode", b"") != b"floor":
+            return False
+        n, c, h, w = in_shape
+        element = self.element_types[source]
+        up, across = out_shape[2] // h, out_shape[3] // w
+        a = self.emit("Reshape", [self.last[source], self.constant(np.array([n, h, 1, w, 1, c]))],
+                      self.fresh("resize"), (n, h, 1, w, 1, c), element=element)
+        b = self.emit("Expand", [a, self.constant(np.array([n, h, up, w, across, c]))],
+                      self.fresh("resize"), (n, h, up, w, across, c), element=element)
+        twin = self.emit("Reshape", [b, self.constant(np.array([n, h * up, w * across, c]))],
+                         self.fresh("resize"), (n, h * up, w * across, c), element=element)
+        self.set_last(node.output[0], twin)
+        return True
+
+
+def _shares(factor: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The parts that the places of a stretched pixel have of the pixel before, of
+    itself, and of the one after it."""
+    places = ((np.arange(factor) + 0.5) / factor - 0.5).astype(np.float32)  # From its centre.
+    return np.maximum(-places, 0), 1 - np.abs(places), np.maximum(places, 0)
