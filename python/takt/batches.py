@@ -131,4 +131,4 @@ class _Splitter(graphs.Graph):
         return name
 
     def value(self, value: np.ndarray) -> str:
-        return self.constant(f"takt_member_constant_{len(self.new)}", value)
+        return self.initializer(f"takt_member_constant_{len(self.new)}", value)

@@ -155,8 +155,8 @@ class _Merger(graphs.Graph):
             margins = [((size - own) // 2,) * 2 for size, own in zip(kernel, each.weights.shape[2:])]
             weights = weights + np.pad(each.weights.astype(np.float64), [(0, 0), (0, 0), *margins])
             bias = bias + each.bias.astype(np.float64)
-        inputs = [first.source, self.constant(f"{output}_weights", weights.astype(np.float32)),
-                  self.constant(f"{output}_bias", bias.astype(np.float32))]
+        inputs = [first.source, self.initializer(f"{output}_weights", weights.astype(np.float32)),
+                  self.initializer(f"{output}_bias", bias.astype(np.float32))]
         half = [(size - 1) // 2 for size in kernel]
         return self.onnx.helper.make_node(
             "Conv", inputs, [output], name=output, pads=half * 2, strides=list(first.strides),

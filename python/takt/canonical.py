@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from . import sampling
+from . import graphs, sampling
 
 _UNARY = {
     "Relu", "Sigmoid", "Tanh", "LeakyRelu", "Elu", "HardSwish", "HardSigmoid", "Erf", "Exp", "Neg",
@@ -44,40 +44,22 @@ def sample(model: Any) -> Any:
     return _Sampler(model).run()
 
 
-class _Reducer:
+class _Reducer(graphs.Graph):
     def __init__(self, model: Any) -> None:
-        import onnx
-
-        self.onnx = onnx
-        self.model = model
+        super().__init__(model)
+        graph = self.graph
         self.opset = {each.domain: each.version for each in model.opset_import}.get("", 1)
-        graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
-        self.graph = graph
-        self.constants: dict[str, np.ndarray] = {
-            tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer}
-        self.shapes: dict[str, tuple[int, ...]] = {
-            name: array.shape for name, array in self.constants.items()}
-        for value in [*graph.input, *graph.value_info, *graph.output]:
-            dims = [d.dim_value for d in value.type.tensor_type.shape.dim]
-            if value.type.tensor_type.HasField("shape") and all(dims):
-                self.shapes[value.name] = tuple(dims)
         self.dequantized: dict[str, Any] = {}  # Constants of bytes, by their node.
         self.consumers: dict[str, list[Any]] = {}
-        self.makers: dict[str, Any] = {name: node for node in graph.node for name in node.output}
         for node in graph.node:
-            if node.op_type == "Constant" and node.attribute[0].name == "value":
-                self.constants[node.output[0]] = onnx.numpy_helper.to_array(node.attribute[0].t)
-                self.shapes[node.output[0]] = self.constants[node.output[0]].shape
             if node.op_type == "DequantizeLinear" and all(name in self.constants for name in node.input):
                 self.dequantized[node.output[0]] = node
             for name in node.input:
                 self.consumers.setdefault(name, []).append(node)
-        self.results = {value.name for value in graph.output}
         self.images: dict[str, str] = {}  # Tensors of rank 3, and their images.
         self.made = {value.name for value in graph.input} | set(self.constants)
         self.done: set[int] = set()
         self.out: list[Any] = []
-        self.new: list[Any] = []  # Initializers.
         self.count = 0
         self.is_changed = False
 
@@ -96,13 +78,7 @@ class _Reducer:
             return self.model
         for name in self.results:
             self.restore(name)
-        graph = self.onnx.helper.make_graph(
-            self.out, self.graph.name, list(self.graph.input), list(self.graph.output),
-            [*self.graph.initializer, *self.new])
-        result = self.onnx.helper.make_model(
-            graph, opset_imports=list(self.model.opset_import), ir_version=self.model.ir_version)
-        result.metadata_props.extend(self.model.metadata_props)
-        return result
+        return self.written(self.out)
 
     def replace(self, node: Any) -> bool:
         kind = node.op_type
@@ -133,9 +109,7 @@ class _Reducer:
         return f"takt_canonical_{self.count}"
 
     def constant(self, array: Any) -> str:
-        name = self.fresh()
-        self.new.append(self.onnx.numpy_helper.from_array(np.asarray(array, order="C"), name))
-        return name
+        return self.initializer(self.fresh(), array)
 
     def emit(self, op: str, inputs: list[str], output: str | None = None, **attributes: Any) -> str:
         output = output or self.fresh()
@@ -145,9 +119,6 @@ class _Reducer:
 
     def reshape(self, name: str, shape: Any, output: str | None = None) -> str:
         return self.emit("Reshape", [name, self.constant(np.array(shape, np.int64))], output)
-
-    def attributes(self, node: Any) -> dict[str, Any]:
-        return {a.name: self.onnx.helper.get_attribute_value(a) for a in node.attribute}
 
     def image(self, name: str) -> str:
         """[n, c, l] as [n, c, 1, l]."""

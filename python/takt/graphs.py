@@ -10,7 +10,16 @@ import numpy as np
 from . import folding
 
 
-class Graph:
+class NodeReader:
+    """Reads the nodes of a graph. `onnx` is the module, which is imported when it is needed."""
+
+    onnx: Any
+
+    def attributes(self, node: Any) -> dict[str, Any]:
+        return {each.name: self.onnx.helper.get_attribute_value(each) for each in node.attribute}
+
+
+class Graph(NodeReader):
     """A graph, and what a pass has for a new one.
 
     constants  initializers and the values of Constant nodes.
@@ -44,10 +53,7 @@ class Graph:
                 shapes[value.name] = tuple(dims)
         return shapes
 
-    def attributes(self, node: Any) -> dict[str, Any]:
-        return {each.name: self.onnx.helper.get_attribute_value(each) for each in node.attribute}
-
-    def constant(self, name: str, value: np.ndarray) -> str:
+    def initializer(self, name: str, value: np.ndarray) -> str:
         """A new initializer."""
         self.new.append(self.onnx.numpy_helper.from_array(np.asarray(value, order="C"), name))
         return name

@@ -8,7 +8,6 @@ import os
 import pathlib
 import subprocess
 import tempfile
-import time
 from typing import TYPE_CHECKING, Any
 
 from . import _native

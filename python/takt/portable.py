@@ -13,7 +13,7 @@ from typing import Any, Callable, Union
 
 import numpy as np
 
-from . import (canonical, deformed, filters, folding, fourier, layers, lists, operators, regions, resized, scales,
+from . import (canonical, deformed, filters, folding, fourier, graphs, layers, lists, operators, regions, resized, scales,
                scores, sequences, transposed, unrolled, volumes)
 
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
@@ -111,7 +111,7 @@ def _with_results(model: Any, ported: Any) -> Any:
 class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPorter, fourier.FourierPorter,
               layers.LayerPorter, lists.ListPorter, operators.OperatorPorter, regions.RegionPorter,
               resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter,
-              transposed.TransposedPorter, unrolled.UnrolledPorter, volumes.VolumePorter):
+              transposed.TransposedPorter, unrolled.UnrolledPorter, volumes.VolumePorter, graphs.NodeReader):
     """Replaces the nodes of a graph."""
 
     def __init__(self, graph: Any, opset: int) -> None:
@@ -335,9 +335,6 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
         return users[0] if len(users) == 1 and not is_result else None
 
     # Nodes of the new graph.
-
-    def attributes(self, node: Any) -> dict[str, Any]:
-        return {each.name: self.onnx.helper.get_attribute_value(each) for each in node.attribute}
 
     def fresh(self, kind: str) -> str:
         self.count += 1

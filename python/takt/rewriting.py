@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from . import (attention, batches, boxes, branches, canonical, channels_last, endings, folding, quantized,
+from . import (attention, batches, boxes, branches, canonical, channels_last, endings, folding, graphs, quantized,
                recurrent, signed, slicing, stretched, tiled_calls)
 from .channels_last import BINARY, TO_FIRST, TO_LAST, UNARY
 from .kernel_calls import ROWS_MAX, make_kernel, prefers_winograd
@@ -72,7 +72,7 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
 
 class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.BoxesRewriter,
                 channels_last.ChannelsLastRewriter, endings.EndingRewriter, recurrent.RecurrentRewriter,
-                slicing.SlicingRewriter, stretched.StretchRewriter):
+                slicing.SlicingRewriter, stretched.StretchRewriter, graphs.NodeReader):
     def __init__(self, model: Any, precision: str) -> None:
         import onnx
 
@@ -172,9 +172,6 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
 
     def shape(self, name: str) -> tuple[int, ...] | None:
         return self.shapes.get(name)
-
-    def attributes(self, node: Any) -> dict[str, Any]:
-        return {a.name: self.onnx.helper.get_attribute_value(a) for a in node.attribute}
 
     def only_consumer(self, name: str) -> Any | None:
         users = self.consumers.get(name, [])

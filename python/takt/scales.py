@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from . import graphs
 
-class StepFinder:
+
+class StepFinder(graphs.NodeReader):
     """Finds what `ScalePorter.in_steps()` has written."""
 
     def __init__(self, onnx: Any, nodes: list[Any], constants: dict[str, np.ndarray]) -> None:
@@ -41,9 +43,6 @@ class StepFinder:
         return (maker is not None and maker.op_type == pattern.op_type and len(maker.input) == len(pattern.input)
                 and self.attributes(maker) == self.attributes(pattern)
                 and all(self.agrees(*each, names) for each in zip(maker.input, pattern.input)))
-
-    def attributes(self, node: Any) -> dict[str, Any]:
-        return {each.name: self.onnx.helper.get_attribute_value(each) for each in node.attribute}
 
 
 class ScalePorter:
