@@ -20,6 +20,7 @@ class LayerPorter:
             ("", "AffineGrid"): self.on_affine_grid,
             ("", "AveragePool"): self.on_overhanging_pool,
             ("", "Compress"): self.on_compress,
+            ("", "CumProd"): self.on_running_product,
             ("", "Det"): self.on_det,
             ("", "LpNormalization"): self.on_lp_normalization,
             ("", "LpPool"): self.on_lp_pool,
@@ -32,6 +33,7 @@ class LayerPorter:
             ("", "Slice"): self.on_backward_slice,
             ("", "Softsign"): self.on_softsign,
             ("", "SpaceToDepth"): self.on_space_to_depth,
+            ("", "SwiGLU"): self.on_gated,
             ("", "Swish"): self.on_swish,
             ("", "TensorScatter"): self.on_tensor_scatter,
         }
@@ -270,11 +272,46 @@ class LayerPorter:
         return True
 
     def on_swish(self, node: Any) -> bool:
-        alpha = self.attributes(node).get("alpha", 1.0)
         if not self.known(node.input[0]):
             return False
-        scaled = node.input[0] if alpha == 1 else self.emit("Mul", [node.input[0], self.constant(np.float32(alpha))])
-        self.emit("Mul", [node.input[0], self.emit("Sigmoid", [scaled])], node.output[0])
+        self.swish(node.input[0], self.attributes(node).get("alpha", 1.0), node.output[0])
+        return True
+
+    def swish(self, name: str, alpha: float, output: str | None = None) -> str:
+        scaled = name if alpha == 1 else self.emit("Mul", [name, self.constant(np.float32(alpha))])
+        return self.emit("Mul", [name, self.emit("Sigmoid", [scaled])], output)
+
+    def on_gated(self, node: Any) -> bool:
+        """SwiGLU: the second input by the Swish of the first."""
+        gate, value = node.input
+        if not self.known(gate):
+            return False
+        self.emit("Mul", [self.swish(gate, self.attributes(node).get("alpha", 1.0)), value], node.output[0])
+        return True
+
+    def on_running_product(self, node: Any) -> bool:
+        """CumProd: of pairs, then of twice as many, until they are of all."""
+        source, axis = node.input
+        shape, axes, own = self.shapes.get(source, [None]), self.constants.get(axis), self.attributes(node)
+        if None in shape or axes is None:
+            return False
+        axis = int(axes.reshape(())) % len(shape)
+        size, element = shape[axis], self.onnx.helper.tensor_dtype_to_np_dtype(self.types[source])
+
+        def moved(name: str, count: int) -> str:
+            """Each number in the place that is so many behind its own, and ones."""
+            ones = self.constant(np.ones([*shape[:axis], count, *shape[axis + 1:]], element))
+            parts = [ones, self.slice(name, axis, 0, size - count)]
+            if own.get("reverse", 0):
+                parts = [self.slice(name, axis, count, size), ones]
+            return self.emit("Concat", parts, axis=axis)
+
+        product = moved(source, 1) if own.get("exclusive", 0) else source
+        count = 1
+        while count < size:
+            product = self.emit("Mul", [product, moved(product, count)])
+            count *= 2
+        self.emit("Identity", [product], node.output[0])
         return True
 
     def on_tensor_scatter(self, node: Any) -> bool:

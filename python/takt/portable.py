@@ -13,8 +13,8 @@ from typing import Any, Callable, Union
 
 import numpy as np
 
-from . import (canonical, deformed, filters, folding, fourier, graphs, layers, lists, operators, regions, resized, scales,
-               scores, sequences, transposed, unrolled, volumes)
+from . import (canonical, deformed, filters, folding, fourier, graphs, layers, lists, operators, places, regions,
+               resized, scales, scores, sequences, transposed, unrolled, volumes)
 
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
 _PIXELS_MIN = 4096  # Of an image whose mean is taken in two steps.
@@ -109,9 +109,10 @@ def _with_results(model: Any, ported: Any) -> Any:
 
 
 class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPorter, fourier.FourierPorter,
-              layers.LayerPorter, lists.ListPorter, operators.OperatorPorter, regions.RegionPorter,
-              resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter,
-              transposed.TransposedPorter, unrolled.UnrolledPorter, volumes.VolumePorter, graphs.NodeReader):
+              layers.LayerPorter, lists.ListPorter, operators.OperatorPorter, places.PlacePorter,
+              regions.RegionPorter, resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter,
+              transposed.TransposedPorter, unrolled.UnrolledPorter,
+              volumes.VolumePorter, graphs.NodeReader):
     """Replaces the nodes of a graph."""
 
     def __init__(self, graph: Any, opset: int) -> None:
@@ -156,6 +157,8 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
             ("", "Col2Im"): self.on_col2im,
             ("", "ConvTranspose"): self.on_transposed,
             ("", "DeformConv"): self.on_deformed,
+            ("", "MaxPool"): self.on_max_pool,
+            ("", "MaxUnpool"): self.on_max_unpool,
             ("", "Pad"): self.on_pad,
             ("", "Resize"): self.on_resize,
             ("", "RoiAlign"): self.on_roi_align,

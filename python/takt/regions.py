@@ -7,14 +7,19 @@ from typing import Any
 import numpy as np
 
 
+# How the four terms of a point are joined, and then the points of a bin.
+_MODES = {b"avg": ("Add", "ReduceMean"), b"max": ("Max", "ReduceMax")}
+
+
 class RegionPorter:
     """The part of the porter that knows it."""
 
     def on_roi_align(self, node: Any) -> bool:
-        """The means of points of each region, each a sum of four pixels."""
+        """The means of points of each region, each a sum of four pixels; or the greatest of
+        the terms of these sums."""
         own, shape = self.attributes(node), self.shapes.get(node.input[0], [None])
         count = own.get("sampling_ratio", 0)
-        if count <= 0 or None in shape or own.get("mode", b"avg") != b"avg":
+        if count <= 0 or None in shape or own.get("mode", b"avg") not in _MODES:
             return False
         images, channels, height, width = shape
         way = own.get("coordinate_transformation_mode", b"half_pixel" if self.opset >= 16 else b"output_half_pixel")
@@ -31,6 +36,7 @@ class RegionPorter:
                                   self.constant(np.asarray(height * width))])
         first = self.emit("Reshape", [first, self.constant([-1, 1, 1])])
         down, across = (self.constant([axis]) for axis in (2, 1))
+        joined, reduced = _MODES[own.get("mode", b"avg")]
         total = ""
         for y, y_share in lines[0]:
             for x, x_share in lines[1]:
@@ -41,9 +47,9 @@ class RegionPorter:
                                           self.emit("Unsqueeze", [x_share, across])])
                 share = self.emit("Unsqueeze", [share, self.constant([3])])
                 part = self.emit("Mul", [self.emit("Gather", [pixels, index], axis=0), share])
-                total = self.emit("Add", [total, part]) if total else part
+                total = self.emit(joined, [total, part]) if total else part
         apart = self.emit("Reshape", [total, self.constant([-1, rows, count, columns, count, channels])])
-        means = self.reduce("ReduceMean", apart, [2, 4], keepdims=0)
+        means = self.reduce(reduced, apart, [2, 4], keepdims=0)
         self.emit("Transpose", [means], node.output[0], perm=[0, 3, 1, 2])
         return True
 

@@ -111,7 +111,7 @@ def test_sizes(name):
     check(name, "Resize" if is_special else "", frozen=True)
 
 
-@pytest.mark.parametrize("name", named("test_roialign_aligned"))
+@pytest.mark.parametrize("name", named("test_roialign"))
 def test_regions(name):
     check(name, "RoiAlign", atol=1e-4)
 
@@ -121,6 +121,18 @@ def test_regions(name):
 def test_new_layers_and_modes(name):
     kind = cases()[name].model.graph.node[0].op_type
     check(name, "" if kind == "Slice" else kind, frozen=kind == "Slice")
+
+
+@pytest.mark.parametrize("name", named("test_cumprod") + named("test_swiglu", ("expanded", "float16")))
+def test_running_products_and_gates(name):
+    check(name, cases()[name].model.graph.node[0].op_type, frozen="cumprod" in name)
+
+
+@pytest.mark.parametrize("name", named("test_maxunpool"))
+def test_unpooled_numbers(name):
+    case = onnx.ModelProto()
+    case.CopyFrom(cases()[name].model)
+    check(name, "MaxUnpool", frozen=len(case.graph.input) > 2)
 
 
 @pytest.mark.parametrize("name", [name for name in named("test_averagepool") if "ceil" in name])

@@ -704,3 +704,23 @@ def test_a_sequence_of_a_place_that_is_not_known_stays():
          helper.make_node("SequenceAt", ["list", "i"], ["y"])],
         {"x": [3], "i": (TensorProto.INT64, [])}, {"y": [3]})
     assert kinds(portable.port(model)) == ["SequenceConstruct", "SequenceAt"]
+
+
+@pytest.mark.parametrize("shape, options", [
+    ([2, 3, 8, 6], {}), ([1, 2, 8, 6], {"storage_order": 1}), ([1, 3, 8], {}), ([1, 2, 4, 4, 6], {})])
+def test_places_of_maxima_count_over_all_channels(needs_compiler, tmp_path, shape, options):
+    window = [2] * (len(shape) - 2)
+    path = tmp_path / "net.onnx"
+    network = model_of(
+        [helper.make_node("MaxPool", ["x"], ["top", "place"], kernel_shape=window, strides=window, **options),
+         helper.make_node("Relu", ["top"], ["y"])],
+        {"x": shape}, {"y": None})
+    network.graph.output.append(helper.make_tensor_value_info("place", TensorProto.INT64, None))
+    onnx.save(network, path)
+    x = floats(*shape)
+    found = takt.compile(path, cache=tmp_path).load().net(x)
+    order = "F" if options else "C"
+    for index in np.ndindex(*found[1].shape):
+        plane, at = divmod(int(found[1][index]), math.prod(shape[2:]))
+        assert plane == index[0] * shape[1] + index[1]
+        assert max(x[index[:2]].ravel(order)[at], 0) == found[0][index]
