@@ -16,25 +16,54 @@ class PlacePorter:
     """The part of the porter that knows them."""
 
     def on_max_pool(self, node: Any) -> bool:
-        """Places count over the whole tensor. The compiler counts them in each channel."""
-        shape, own = self.shapes.get(node.input[0], [None]), self.attributes(node)
-        is_turned = bool(own.pop("storage_order", 0))
+        """Places count over the whole tensor. The compiler counts them in each channel, and
+        with the padding if that is uneven."""
+        source, shape, own = node.input[0], self.shapes.get(node.input[0], [None]), self.attributes(node)
         if len(node.output) < 2 or not node.output[1] or None in shape or node.name == _POOL:
             return False
+        order = "F" if own.pop("storage_order", 0) else "C"
         images, channels, *sides = shape
-        if (images * channels == 1 and not is_turned) or (is_turned and len(sides) != 2):
+        begins, ends = self.margins(own, sides)
+        if images * channels == 1 and order == "C" and begins == ends:
             return False
-        found, size = self.fresh("places"), math.prod(sides)
-        self.out.append(self.onnx.helper.make_node(
-            "MaxPool", [node.input[0]], [node.output[0], found], name=_POOL, **own))
-        place = self.emit("Mod", [found, self.constant(np.asarray(size))])
-        if is_turned:  # Columns first.
-            height, width = (self.constant(np.asarray(side)) for side in sides)
-            column = self.emit("Mul", [self.emit("Mod", [place, width]), height])
-            place = self.emit("Add", [column, self.emit("Div", [place, width])])
-        begins = np.arange(images * channels).reshape(images, channels, *[1] * len(sides)) * size
-        self.emit("Add", [place, self.constant(begins)], node.output[1])
+        padded = sides
+        if begins == ends:
+            begins = [0] * len(sides)
+        else:
+            element = self.onnx.helper.tensor_dtype_to_np_dtype(self.types[source])
+            least = -np.inf if np.issubdtype(element, np.floating) else np.iinfo(element).min
+            pads = self.constant([0, 0, *begins, 0, 0, *ends])
+            source = self.emit("Pad", [source, pads, self.constant(np.asarray(least, element))])
+            padded = [sum(each) for each in zip(begins, sides, ends)]
+            own["pads"] = [0] * 2 * len(sides)
+        found = self.fresh("places")
+        self.out.append(self.onnx.helper.make_node("MaxPool", [source], [node.output[0], found], name=_POOL, **own))
+        first = np.arange(images * channels).reshape(images, channels, *[1] * len(sides)) * math.prod(sides)
+        place = self.constant(first)
+        for axis, begin in enumerate(begins):
+            step = math.prod(padded[axis + 1:])
+            along = self.emit("Mod", [self.emit("Div", [found, self.constant(np.asarray(step))]),
+                                      self.constant(np.asarray(padded[axis]))])
+            along = self.emit("Sub", [along, self.constant(np.asarray(begin))])
+            step = math.prod(sides[axis + 1:] if order == "C" else sides[:axis])
+            place = self.emit("Add", [place, self.emit("Mul", [along, self.constant(np.asarray(step))])])
+        self.emit("Identity", [place], node.output[1])
         return True
+
+    def margins(self, own: dict[str, Any], sides: list[int]) -> tuple[list[int], list[int]]:
+        """The padding before and behind each side; attributes that state it otherwise go."""
+        rank, way = len(sides), own.pop("auto_pad", b"NOTSET").decode()
+        if not way.startswith("SAME"):
+            pads = list(own.get("pads", [0] * 2 * rank)) if way == "NOTSET" else [0] * 2 * rank
+            return pads[:rank], pads[rank:]
+        strides, dilations = own.get("strides", [1] * rank), own.get("dilations", [1] * rank)
+        wanted = [(-(-side // stride) - 1) * stride + (taps - 1) * dilation + 1 - side for side, stride, taps, dilation
+                  in zip(sides, strides, own["kernel_shape"], dilations)]
+        totals = [max(each, 0) for each in wanted]
+        halves = [each // 2 for each in totals]
+        others = [each - half for each, half in zip(totals, halves)]
+        own["pads"] = halves + others if way == "SAME_UPPER" else others + halves
+        return (halves, others) if way == "SAME_UPPER" else (others, halves)
 
     def on_max_unpool(self, node: Any) -> bool:
         """Puts each number at its place in the tensor that was pooled; the others are 0. A

@@ -707,7 +707,8 @@ def test_a_sequence_of_a_place_that_is_not_known_stays():
 
 
 @pytest.mark.parametrize("shape, options", [
-    ([2, 3, 8, 6], {}), ([1, 2, 8, 6], {"storage_order": 1}), ([1, 3, 8], {}), ([1, 2, 4, 4, 6], {})])
+    ([2, 3, 8, 6], {}), ([1, 2, 8, 6], {"storage_order": 1}), ([1, 3, 8], {}), ([1, 2, 4, 4, 6], {}),
+    ([1, 2, 9, 7], {"pads": [1, 0, 0, 1]}), ([1, 1, 9, 7], {"auto_pad": "SAME_LOWER"})])
 def test_places_of_maxima_count_over_all_channels(needs_compiler, tmp_path, shape, options):
     window = [2] * (len(shape) - 2)
     path = tmp_path / "net.onnx"
@@ -719,7 +720,7 @@ def test_places_of_maxima_count_over_all_channels(needs_compiler, tmp_path, shap
     onnx.save(network, path)
     x = floats(*shape)
     found = takt.compile(path, cache=tmp_path).load().net(x)
-    order = "F" if options else "C"
+    order = "F" if "storage_order" in options else "C"
     for index in np.ndindex(*found[1].shape):
         plane, at = divmod(int(found[1][index]), math.prod(shape[2:]))
         assert plane == index[0] * shape[1] + index[1]
