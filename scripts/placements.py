@@ -34,7 +34,7 @@ CONFIGURATIONS += [["--device=local-task", f"--task_topology_group_count={n}"]
 CONFIGURATIONS += [["--device=local-task", f"--task_topology_cpu_ids={cpus}"]
                    for cpus in (str(CPUS[0]), ",".join(map(str, CPUS[:2])),
                                 ",".join([str(CPUS[-1])] * 4))]
-CONFIGURATIONS += [["--device=local-task", "--policy=job-shop",
+CONFIGURATIONS += [["--device=local-task", "--policy=off",
                     f"--task_topology_group_count={n}"] for n in (2, 4)]
 CONFIGURATIONS += [["--device=npu-host"], ["--device=npu-host-sync"]]
 

@@ -17,6 +17,7 @@ from . import (canonical, deformed, filters, folding, fourier, graphs, layers, l
                resized, scales, scores, sequences, transposed, unrolled, volumes)
 
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
+_PASSES_MAX = 100  # What replaces an operator is replaced at most a few times.
 _PIXELS_MIN = 4096  # Of an image whose mean is taken in two steps.
 # Operators whose shapes onnx infers wrongly, or not before they are replaced.
 _HIDDEN_DOMAIN = "takt.hidden"
@@ -34,11 +35,13 @@ def port(model: Any) -> Any:
     ported.ir_version = max(model.ir_version, _IR_VERSION)
     _move_domain(ported.graph, "STFT", "", _HIDDEN_DOMAIN)
     ported.opset_import.append(onnx.helper.make_opsetid(_HIDDEN_DOMAIN, 1))
-    while True:
+    for _ in range(_PASSES_MAX):
         ported = folding.fold(ported)
         opset = {each.domain: each.version for each in ported.opset_import}.get("", 1)
         if not _Porter(ported.graph, opset).run():
             break
+    else:
+        raise RuntimeError(f"still other operators after {_PASSES_MAX} passes")
     _move_domain(ported.graph, "STFT", _HIDDEN_DOMAIN, "")
     ported = canonical.sample(ported)
     for node in ported.graph.node:
@@ -221,6 +224,8 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
                 continue
             unused = size + pads[i] + pads[rank + i] - (taps - 1) * dilations[i] - 1
             padding = min(unused, pads[rank + i])
+            if unused - padding >= size:
+                return self.without_pixels(node, result)
             pads[rank + i] -= padding
             if unused > padding:
                 ends[2 + i] = size - (unused - padding)
@@ -231,6 +236,16 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
             source = self.slice(source, axis, 0, end)
         attributes["pads"] = pads
         self.emit("Conv", [source, *node.input[1:]], node.output[0], **attributes)
+        return True
+
+    def without_pixels(self, node: Any, result: list[int | None]) -> bool:
+        """A convolution whose only taps lie before the image: its bias."""
+        if None in result:
+            return False
+        bias = self.constant(np.zeros(1, np.float32))
+        if len(node.input) > 2 and node.input[2]:
+            bias = self.emit("Reshape", [node.input[2], self.constant([1, -1, *[1] * (len(result) - 2)])])
+        self.emit("Expand", [bias, self.constant(result)], node.output[0])
         return True
 
     # The mean of an image, which the compiler takes by adding one pixel after

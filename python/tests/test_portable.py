@@ -290,6 +290,14 @@ def test_a_convolution_with_one_result_has_no_pixels_behind():
     assert list(pads) == [1, 0]
 
 
+@pytest.mark.parametrize("bias", [{}, {"b": np.arange(3, dtype=np.float32)}])
+def test_a_convolution_of_padding_alone_is_its_bias(bias):
+    network = model_of(
+        [helper.make_node("Conv", ["x", "w", *bias], ["y"], pads=[2, 0, 0, 0], strides=[3, 1])],
+        {"x": [2, 4, 1, 5]}, {"y": [2, 3, 1, 5]}, w=floats(3, 4, 1, 1), **bias)
+    check(network, {"x": floats(2, 4, 1, 5)}, "Conv")
+
+
 def test_a_known_branch_is_taken():
     def branch(name, kind):
         return helper.make_graph(
