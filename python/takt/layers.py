@@ -21,6 +21,7 @@ class LayerPorter:
             ("", "AveragePool"): self.on_overhanging_pool,
             ("", "Compress"): self.on_compress,
             ("", "CumProd"): self.on_running_product,
+            ("", "DepthToSpace"): self.on_depth_to_space,
             ("", "Det"): self.on_det,
             ("", "LpNormalization"): self.on_lp_normalization,
             ("", "LpPool"): self.on_lp_pool,
@@ -203,7 +204,9 @@ class LayerPorter:
         """Windows that reach behind the padding (ceil_mode) have fewer elements there, which
         the compiler does not count."""
         own, source, output = self.attributes(node), node.input[0], node.output[0]
-        if not own.pop("ceil_mode", 0) or not self.known(source) or None in self.shapes.get(output, [None]):
+        if not own.get("ceil_mode", 0):
+            return self.on_ending_pool(node)
+        if not self.known(source) or None in self.shapes.get(output, [None]):
             return False
         if own.pop("auto_pad", b"NOTSET") != b"NOTSET":
             return False
@@ -213,20 +216,52 @@ class LayerPorter:
         strides, dilations = (own.get(name, [1] * rank) for name in ("strides", "dilations"))
         pads = own.get("pads", [0] * 2 * rank)
         counts_padding = own.pop("count_include_pad", 0)
-        ends, counts = [], np.ones([1, 1, *results], np.float32)
+        counts = np.ones([1, 1, *results], np.float32)
         for i in range(rank):
-            ends.append((results[i] - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 - sizes[i] - pads[i])
-            if ends[i] < 0:
-                source = self.slice(source, 2 + i, 0, sizes[i] + ends[i])
             places = (np.arange(results[i])[:, None] * strides[i] - pads[i] + np.arange(kernel[i]) * dilations[i])
             low, high = (-pads[i], sizes[i] + pads[rank + i]) if counts_padding else (0, sizes[i])
             found = ((places >= low) & (places < high)).sum(1).astype(np.float32)
             counts = counts * found.reshape([-1 if axis == 2 + i else 1 for axis in range(2 + rank)])
-        own["pads"] = [*pads[:rank], *(max(0, end) for end in ends)]
+        source = self.fitted(source, own, sizes, results)
         means = self.emit("AveragePool", [source], count_include_pad=1, **own)
         share = self.constant(np.float32(math.prod(kernel)) / np.maximum(counts, 1))
         self.emit("Mul", [means, share], output)
         return True
+
+    def on_ending_pool(self, node: Any) -> bool:
+        """A pool that rounds up, or of one result in a row or column, which ends where its last
+        window does: the compiler takes a wrong size for others."""
+        own, source, output = self.attributes(node), node.input[0], node.output[0]
+        results = self.shapes.get(output, [None])[2:]
+        if (len(node.output) > 1 or own.get("auto_pad", b"NOTSET") != b"NOTSET" or not self.known(source)
+                or None in self.shapes.get(output, [None]) or not (own.get("ceil_mode", 0) or 1 in results)):
+            return False
+        before = {"pads": [0] * 2 * len(results), **own}
+        found = self.fitted(source, own, self.shapes[source][2:], results)
+        if found == source and own == before:
+            return False
+        self.emit(node.op_type, [found], output, **own)
+        return True
+
+    def fitted(self, source: str, own: dict[str, Any], sizes: list[int], results: list[int]) -> str:
+        """`source` without what no window reads. The attributes of the pool get as much padding
+        as its last windows reach behind, and no `ceil_mode`."""
+        rank = len(sizes)
+        pads = list(own.get("pads", [0] * 2 * rank))
+        for i, reach in enumerate(self.reaches(own, results)):
+            end = reach - sizes[i] - pads[i]
+            if end < 0:
+                source = self.slice(source, 2 + i, 0, sizes[i] + end)
+            pads[rank + i] = max(end, 0)
+        own["pads"] = pads
+        own.pop("ceil_mode", None)
+        return source
+
+    def reaches(self, own: dict[str, Any], results: list[int]) -> list[int]:
+        """How far the windows of so many results reach, from the first one's begin on."""
+        strides, dilations = (own.get(name, [1] * len(results)) for name in ("strides", "dilations"))
+        return [(count - 1) * stride + (taps - 1) * dilation + 1 for count, stride, taps, dilation
+                in zip(results, strides, own["kernel_shape"], dilations)]
 
     def on_compress(self, node: Any) -> bool:
         source, condition = node.input
@@ -239,11 +274,12 @@ class LayerPorter:
 
     def on_backward_slice(self, node: Any) -> bool:
         """Elements in the other order, by their numbers. The compiler takes a begin behind the
-        last one for an element."""
+        last one for an element, and fails at two dimensions."""
         shape, bounds = self.shapes.get(node.input[0], [None]), [self.constants.get(name) for name in node.input[1:]]
         if len(bounds) < 4 or None in shape or any(each is None for each in bounds):
             return False
-        if not any(step < 0 and begin >= shape[axis] for begin, axis, step in zip(bounds[0], bounds[2], bounds[3])):
+        backward = [(begin, axis) for begin, axis, step in zip(bounds[0], bounds[2], bounds[3]) if step < 0]
+        if len(backward) < 2 and not any(begin >= shape[axis] for begin, axis in backward):
             return False
         name = node.input[0]
         for begin, end, axis, step in zip(*(each.tolist() for each in bounds)):
@@ -255,6 +291,21 @@ class LayerPorter:
             end = max(end + size if end < 0 else end, -1)
             name = self.gather(name, axis, np.arange(begin, end, step))
         self.emit("Identity", [name], node.output[0])
+        return True
+
+    def on_depth_to_space(self, node: Any) -> bool:
+        """What it stands for: the compiler mixes up the places of images one pixel wide."""
+        shape, own = self.shapes.get(node.input[0], [None]), self.attributes(node)
+        if None in shape:
+            return False
+        block = own["blocksize"]
+        batch, channels, height, width = shape
+        is_first = own.get("mode", b"DCR") == b"DCR"
+        each = channels // block**2
+        split = [block, block, each] if is_first else [each, block, block]
+        apart = self.emit("Reshape", [node.input[0], self.constant([batch, *split, height, width])])
+        turned = self.emit("Transpose", [apart], perm=[0, 3, 4, 1, 5, 2] if is_first else [0, 1, 4, 2, 5, 3])
+        self.emit("Reshape", [turned, self.constant([batch, each, height * block, width * block])], node.output[0])
         return True
 
     def on_space_to_depth(self, node: Any) -> bool:

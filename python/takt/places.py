@@ -19,23 +19,25 @@ class PlacePorter:
         """Places count over the whole tensor. The compiler counts them in each channel, and
         with the padding if that is uneven."""
         source, shape, own = node.input[0], self.shapes.get(node.input[0], [None]), self.attributes(node)
-        if len(node.output) < 2 or not node.output[1] or None in shape or node.name == _POOL:
+        if len(node.output) < 2 or not node.output[1]:
+            return self.on_ending_pool(node)
+        if None in shape or node.name == _POOL:
             return False
         order = "F" if own.pop("storage_order", 0) else "C"
         images, channels, *sides = shape
         begins, ends = self.margins(own, sides)
-        if images * channels == 1 and order == "C" and begins == ends:
+        is_even = begins == ends and not own.get("ceil_mode", 0)
+        if images * channels == 1 and order == "C" and is_even:
             return False
-        padded = sides
-        if begins == ends:
+        padded, results = sides, self.shapes.get(node.output[0], [None])[2:]
+        if is_even:
             begins = [0] * len(sides)
         else:
-            element = self.onnx.helper.tensor_dtype_to_np_dtype(self.types[source])
-            least = -np.inf if np.issubdtype(element, np.floating) else np.iinfo(element).min
-            pads = self.constant([0, 0, *begins, 0, 0, *ends])
-            source = self.emit("Pad", [source, pads, self.constant(np.asarray(least, element))])
-            padded = [sum(each) for each in zip(begins, sides, ends)]
-            own["pads"] = [0] * 2 * len(sides)
+            if None in results or not results:
+                return False
+            own["pads"] = begins + ends
+            padded = self.reaches(own, results)
+            source = self.padded(self.fitted(source, own, sides, results), self.types[source], own)
         found = self.fresh("places")
         self.out.append(self.onnx.helper.make_node("MaxPool", [source], [node.output[0], found], name=_POOL, **own))
         first = np.arange(images * channels).reshape(images, channels, *[1] * len(sides)) * math.prod(sides)
@@ -49,6 +51,15 @@ class PlacePorter:
             place = self.emit("Add", [place, self.emit("Mul", [along, self.constant(np.asarray(step))])])
         self.emit("Identity", [place], node.output[1])
         return True
+
+    def padded(self, source: str, kind: int, own: dict[str, Any]) -> str:
+        """`source` with the padding of the pool as the least numbers."""
+        pads, rank = own["pads"], len(own["pads"]) // 2
+        element = self.onnx.helper.tensor_dtype_to_np_dtype(kind)
+        least = -np.inf if np.issubdtype(element, np.floating) else np.iinfo(element).min
+        own["pads"] = [0] * 2 * rank
+        return self.emit("Pad", [source, self.constant([0, 0, *pads[:rank], 0, 0, *pads[rank:]]),
+                                 self.constant(np.asarray(least, element))])
 
     def margins(self, own: dict[str, Any], sides: list[int]) -> tuple[list[int], list[int]]:
         """The padding before and behind each side; attributes that state it otherwise go."""

@@ -203,7 +203,18 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
         return handler is not None and handler(node)
 
     def on_conv(self, node: Any) -> bool:
-        return self.on_filter(node) or self.on_volume_conv(node) or self.on_single(node)
+        return (self.on_unstated(node) or self.on_filter(node) or self.on_volume_conv(node)
+                or self.on_single(node))
+
+    def on_unstated(self, node: Any) -> bool:
+        """With the padding that `auto_pad` means."""
+        own, shape, kernel = self.attributes(node), *(self.shapes.get(name, [None]) for name in node.input[:2])
+        if own.get("auto_pad", b"NOTSET") == b"NOTSET" or None in shape or None in kernel:
+            return False
+        own["kernel_shape"] = kernel[2:]
+        begins, ends = self.margins(own, shape[2:])
+        self.emit("Conv", list(node.input), node.output[0], **{**own, "pads": begins + ends})
+        return True
 
     def on_single(self, node: Any) -> bool:
         """One pixel for a result, which the compiler takes for a product of

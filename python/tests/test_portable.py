@@ -298,6 +298,41 @@ def test_a_convolution_of_padding_alone_is_its_bias(bias):
     check(network, {"x": floats(2, 4, 1, 5)}, "Conv")
 
 
+@pytest.mark.parametrize("kind, options", [
+    ("AveragePool", {"kernel_shape": [2, 2], "strides": [3, 3], "pads": [1, 0, 0, 0]}),
+    ("MaxPool", {"kernel_shape": [1, 3], "strides": [1, 3], "ceil_mode": 1}),
+    ("MaxPool", {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1, "pads": [1, 1, 0, 0]}),
+    ("MaxPool", {"kernel_shape": [3, 2], "strides": [1, 4], "pads": [1, 0, 1, 0]})])
+def test_pools_end_with_their_last_window(needs_compiler, tmp_path, kind, options):
+    path = tmp_path / "net.onnx"
+    network = model_of([helper.make_node(kind, ["x"], ["y"], **options)], {"x": [2, 3, 4, 4]}, {"y": None})
+    onnx.save(network, path)
+    x = floats(2, 3, 4, 4)
+    wanted, = ort_run(network, {"x": x})
+    np.testing.assert_allclose(takt.compile(path, cache=tmp_path).load().net(x), wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize("mode", ["DCR", "CRD"])
+def test_channels_become_pixels(needs_compiler, tmp_path, mode):
+    path = tmp_path / "net.onnx"
+    network = model_of([helper.make_node("DepthToSpace", ["x"], ["y"], blocksize=3, mode=mode)],
+                       {"x": [1, 9, 2, 1]}, {"y": [1, 1, 6, 3]})
+    onnx.save(network, path)
+    x = floats(1, 9, 2, 1)
+    assert (takt.compile(path, cache=tmp_path).load().net(x) == run(network, {"x": x})[0]).all()
+
+
+@pytest.mark.parametrize("way", ["SAME_UPPER", "SAME_LOWER", "VALID"])
+def test_the_padding_of_a_convolution_is_stated(way):
+    network = model_of(
+        [helper.make_node("Conv", ["x", "w"], ["y"], auto_pad=way, strides=[2, 3])],
+        {"x": [2, 4, 7, 11]}, {"y": None}, w=floats(3, 4, 4, 3))
+    ported = portable.port(network)
+    assert all(each.name != "auto_pad" for each in ported.graph.node[0].attribute)
+    x = floats(2, 4, 7, 11)
+    np.testing.assert_allclose(ort_run(ported, {"x": x})[0], ort_run(network, {"x": x})[0], atol=1e-5)
+
+
 def test_a_known_branch_is_taken():
     def branch(name, kind):
         return helper.make_graph(
@@ -716,7 +751,8 @@ def test_a_sequence_of_a_place_that_is_not_known_stays():
 
 @pytest.mark.parametrize("shape, options", [
     ([2, 3, 8, 6], {}), ([1, 2, 8, 6], {"storage_order": 1}), ([1, 3, 8], {}), ([1, 2, 4, 4, 6], {}),
-    ([1, 2, 9, 7], {"pads": [1, 0, 0, 1]}), ([1, 1, 9, 7], {"auto_pad": "SAME_LOWER"})])
+    ([1, 2, 9, 7], {"pads": [1, 0, 0, 1]}), ([2, 1, 9, 8], {"ceil_mode": 1, "pads": [1, 0, 0, 0]}),
+    ([1, 1, 9, 7], {"auto_pad": "SAME_LOWER"})])
 def test_places_of_maxima_count_over_all_channels(needs_compiler, tmp_path, shape, options):
     window = [2] * (len(shape) - 2)
     path = tmp_path / "net.onnx"
