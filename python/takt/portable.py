@@ -289,10 +289,11 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
 
     def on_pad(self, node: Any) -> bool:
         """Copies of the values at the sides: the compiler reads beyond long sides
-        that are reflected, and takes negative pads at one side for none."""
+        that are reflected, and takes negative pads at one side for none. Zeros stay a
+        Pad of what is left."""
         mode = self.attributes(node).get("mode", b"constant").decode()
         shape, pads = self.shapes.get(node.input[0]), self.constants.get(node.input[1])
-        if mode == "constant" or shape is None or pads is None or self.opset < 11:
+        if shape is None or pads is None or self.opset < 11 or (mode == "constant" and (pads >= 0).all()):
             return False
         axes = list(range(len(shape)))
         if len(node.input) > 3 and node.input[3]:
@@ -304,6 +305,11 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
         if any(shape[axis] is None for axis, _, _ in sides):
             return False
         source = node.input[0]
+        if mode == "constant":
+            for axis, begin, end in sides:
+                source = self.slice(source, axis, max(-begin, 0), shape[axis] - max(-end, 0))
+            self.emit("Pad", [source, self.constant(np.maximum(pads, 0)), *node.input[2:]], node.output[0])
+            return True
         for axis, begin, end in sides:
             source = self.pad(source, axis, shape[axis], begin, end, mode)
         self.emit("Identity", [source], node.output[0])

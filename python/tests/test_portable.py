@@ -333,6 +333,16 @@ def test_the_padding_of_a_convolution_is_stated(way):
     np.testing.assert_allclose(ort_run(ported, {"x": x})[0], ort_run(network, {"x": x})[0], atol=1e-5)
 
 
+@pytest.mark.parametrize("pads", [[0, 1, 0, -1], [-2, 0, 1, 0], [-1, -1, -1, -2]])
+def test_negative_pads_cut(needs_compiler, tmp_path, pads):
+    path = tmp_path / "net.onnx"
+    network = model_of([helper.make_node("Pad", ["x", "pads"], ["y"])], {"x": [6, 9]}, {"y": None},
+                       pads=np.array(pads))
+    onnx.save(network, path)
+    x = floats(6, 9)
+    assert (takt.compile(path, cache=tmp_path).load().net(x) == ort_run(network, {"x": x})[0]).all()
+
+
 def test_a_known_branch_is_taken():
     def branch(name, kind):
         return helper.make_graph(
