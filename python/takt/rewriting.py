@@ -421,8 +421,8 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         bias = np.zeros(weights.shape[1], np.float32)
         if len(node.input) > 2 and node.input[2]:
             value = self.constants.get(node.input[2])
-            if value is None or value.size not in (1, bias.size):
-                return False
+            if value is None or math.prod(value.shape[:-1]) != 1 or value.size not in (1, bias.size):
+                return False  # None, or one for each row.
             bias = bias + value.reshape(-1) * np.float32(attributes.get("beta", 1.0))
         if (attributes.get("alpha", 1.0) == 1.0
                 and self.quantized_matmul(node, bool(attributes.get("transB", 0)), bias, in_shape,

@@ -117,6 +117,17 @@ def test_activations_are_part_of_calls(tmp_path):
     assert left == {"TaktKernel", "Transpose", "Reshape"}
 
 
+@pytest.mark.parametrize("bias, calls", [((5, 1), 0), ((5,), 1), ((1, 5), 1), ((), 1)])
+def test_a_bias_of_rows_is_none_of_columns(tmp_path, bias, calls):
+    onnx = pytest.importorskip("onnx")
+    from takt import rewriting
+
+    net = Net()
+    y = net.node("Gemm", "x", net.weights(7, 5), net.constant(np.ones(bias, np.float32)))
+    net.save(tmp_path / "net.onnx", [5, 7], y)
+    assert len(rewriting.rewrite(onnx.load(tmp_path / "net.onnx"))[1]) == calls
+
+
 NETS = [residual_block, normalized, joined, activated]
 
 
