@@ -79,8 +79,7 @@ void StealingExecutor::YieldCore(ThreadState& state, int64_t deadline_ns) {
     shared.sleeper.Sleep(std::min(deadline_ns, now_ns + sleep_ns));
     now_ns = NowNs();
   }
-  if (idle_.Withdraw(shared)) active_.fetch_add(1, std::memory_order_seq_cst);
-  shared.sleeper.Take(SharedState::kWork);
+  Return(state);
   state.counters->parks.Add(1);
   cores_->CountYield(now_ns - start_ns);
   RecordHere(EventKind::kWorkerWake, 0);

@@ -259,7 +259,7 @@ bool StealingExecutor::WakeOne(uint32_t lane, const WorkerSet* allowed,
 }
 
 void StealingExecutor::AwaitStart(SharedState& idle, int here) {
-  TAKT_DCHECK(idle.start.load() == SharedState::Start::kDone);
+  TAKT_CHECK(idle.start.load() == SharedState::Start::kDone);
   idle.woken_ns.store(NowNs(), std::memory_order_relaxed);
   idle.woken_on.store(here, std::memory_order_relaxed);
   starting_.fetch_add(1, std::memory_order_relaxed);
