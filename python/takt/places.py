@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-
 # The name of a pool whose places are put right.
 _POOL = "takt_places"
 
@@ -26,6 +25,7 @@ class PlacePorter:
         order = "F" if own.pop("storage_order", 0) else "C"
         images, channels, *sides = shape
         begins, ends = self.margins(own, sides)
+        own["pads"] = begins + ends
         is_even = begins == ends and not own.get("ceil_mode", 0)
         if images * channels == 1 and order == "C" and is_even:
             return False
@@ -35,7 +35,6 @@ class PlacePorter:
         else:
             if None in results or not results:
                 return False
-            own["pads"] = begins + ends
             padded = self.reaches(own, results)
             source = self.padded(self.fitted(source, own, sides, results), self.types[source], own)
         found = self.fresh("places")
@@ -62,18 +61,15 @@ class PlacePorter:
                                  self.constant(np.asarray(least, element))])
 
     def margins(self, own: dict[str, Any], sides: list[int]) -> tuple[list[int], list[int]]:
-        """The padding before and behind each side; attributes that state it otherwise go."""
+        """The padding before and behind each side. `own` loses its `auto_pad`."""
         rank, way = len(sides), own.pop("auto_pad", b"NOTSET").decode()
         if not way.startswith("SAME"):
             pads = list(own.get("pads", [0] * 2 * rank)) if way == "NOTSET" else [0] * 2 * rank
             return pads[:rank], pads[rank:]
-        strides, dilations = own.get("strides", [1] * rank), own.get("dilations", [1] * rank)
-        wanted = [(-(-side // stride) - 1) * stride + (taps - 1) * dilation + 1 - side for side, stride, taps, dilation
-                  in zip(sides, strides, own["kernel_shape"], dilations)]
-        totals = [max(each, 0) for each in wanted]
+        results = [-(-side // stride) for side, stride in zip(sides, own.get("strides", [1] * rank))]
+        totals = [max(reach - side, 0) for reach, side in zip(self.reaches(own, results), sides)]
         halves = [each // 2 for each in totals]
         others = [each - half for each, half in zip(totals, halves)]
-        own["pads"] = halves + others if way == "SAME_UPPER" else others + halves
         return (halves, others) if way == "SAME_UPPER" else (others, halves)
 
     def on_max_unpool(self, node: Any) -> bool:
