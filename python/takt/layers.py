@@ -23,6 +23,7 @@ class LayerPorter:
             ("", "CumProd"): self.on_running_product,
             ("", "DepthToSpace"): self.on_depth_to_space,
             ("", "Det"): self.on_det,
+            ("", "GroupNormalization"): self.on_group_normalization,
             ("", "LpNormalization"): self.on_lp_normalization,
             ("", "LpPool"): self.on_lp_pool,
             ("", "MatMul"): self.on_vector_product,
@@ -55,6 +56,30 @@ class LayerPorter:
         epsilon = self.constant(np.float32(attributes.get("epsilon", 1e-5)))
         root = self.emit("Sqrt", [self.emit("Add", [mean, epsilon])])
         self.emit("Mul", [self.emit("Div", [source, root]), scale], node.output[0])
+        return True
+
+    def on_group_normalization(self, node: Any) -> bool:
+        """Each group is a channel of a norm of instances; since opset 21 each channel has its own scale."""
+        source, scale, bias = node.input
+        groups = self.attributes(node)["num_groups"]
+        count = self.shapes.get(scale, [None])[0]
+        if not self.known(source) or groups < 1 or count is None:
+            return False
+        shape = self.shapes[source]
+        parts = self.emit("Reshape", [source, self.constant([0, groups, -1])])
+        has_own = count != groups
+        ones, zeros = (self.constant(np.full(groups, value, np.float32)) for value in (1, 0))
+        epsilon = self.attributes(node).get("epsilon", 1e-5)
+        norm = self.emit("InstanceNormalization", [parts, *([ones, zeros] if has_own else [scale, bias])],
+                         epsilon=epsilon)
+        back = self.constant(shape)
+        if not has_own:
+            self.emit("Reshape", [norm, back], node.output[0])
+            return True
+        whole = self.emit("Reshape", [norm, back])
+        channels = self.constant([-1, *[1] * (len(shape) - 2)])
+        scale, bias = (self.emit("Reshape", [name, channels]) for name in (scale, bias))
+        self.emit("Add", [self.emit("Mul", [whole, scale]), bias], node.output[0])
         return True
 
     def on_skip_rms_normalization(self, node: Any) -> bool:

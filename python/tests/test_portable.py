@@ -725,6 +725,16 @@ def test_norms_by_the_root_of_the_mean_square(axis):
     check(model, {"x": floats(2, 3, 4)}, "RMSNormalization")
 
 
+@pytest.mark.parametrize("opset, groups", [(18, 3), (21, 3), (21, 1), (21, 6)])
+@pytest.mark.parametrize("size", [(), (4, 5)])
+def test_norms_of_groups(opset, groups, size):
+    count = groups if opset == 18 else 6
+    model = model_of([helper.make_node("GroupNormalization", ["x", "scale", "bias"], ["y"], num_groups=groups)],
+                     {"x": [2, 6, *size, 7]}, {"y": [2, 6, *size, 7]}, opset=opset, scale=floats(count),
+                     bias=floats(count))
+    check(model, {"x": floats(2, 6, *size, 7)}, "GroupNormalization")
+
+
 @pytest.mark.parametrize("power", [1, 2, 3])
 def test_pools_of_powers(power):
     model = model_of([helper.make_node("LpPool", ["x"], ["y"], p=power, kernel_shape=[2, 3], strides=[2, 1],
