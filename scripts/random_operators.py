@@ -79,7 +79,7 @@ class Network:
 
     def constant(self, array, element=np.int64):
         name = f"constant{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array, element), name))
+        self.constants.append(numpy_helper.from_array(np.array(array, element, order="C"), name))
         return name
 
     def weights(self, *shape, scale=0.5):
