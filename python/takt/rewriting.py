@@ -342,25 +342,30 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         """A convolution whose windows do not overlap is a product with patches."""
         attributes = self.attributes(node)
         oc, ic, kh, kw = weights.shape
-        n, c, h, w = in_shape
-        strides = list(attributes.get("strides", [1, 1]))
-        if (attributes.get("group", 1) != 1 or strides != [kh, kw] or h % kh or w % kw
-                or any(attributes.get("pads", [0])) or n != 1 or ic * kh * kw > _CHANNELS_MAX):
-            return False
+        n, c = in_shape[:2]
         oh, ow = out_shape[2:]
+        if (attributes.get("group", 1) != 1 or list(attributes.get("strides", [1, 1])) != [kh, kw]
+                or any(attributes.get("pads", [0])) or max(attributes.get("dilations", [1])) > 1
+                or oh * kh > in_shape[2] or ow * kw > in_shape[3] or ic * kh * kw > _CHANNELS_MAX):
+            return False
+        images = self.to_first(node.input[0])
+        if in_shape[2:] != (oh * kh, ow * kw):  # The last windows end before the image does.
+            bounds = [[0, 0], [oh * kh, ow * kw], [2, 3]]
+            images = self.emit("Slice", [images, *(self.constant(np.array(each)) for each in bounds)],
+                               self.fresh("patches"), (n, c, oh * kh, ow * kw))
         split = self.emit(
-            "Reshape", [self.to_first(node.input[0]), self.constant(np.array([c, oh, kh, ow, kw]))],
-            self.fresh("patches"), (c, oh, kh, ow, kw))
-        turned = self.emit("Transpose", [split], self.fresh("patches"), (oh, ow, c, kh, kw),
-                           perm=[1, 3, 0, 2, 4])
+            "Reshape", [images, self.constant(np.array([n, c, oh, kh, ow, kw]))],
+            self.fresh("patches"), (n, c, oh, kh, ow, kw))
+        turned = self.emit("Transpose", [split], self.fresh("patches"), (n, oh, ow, c, kh, kw),
+                           perm=[0, 2, 4, 1, 3, 5])
         rows = self.emit(
-            "Reshape", [turned, self.constant(np.array([1, oh, ow, c * kh * kw]))],
-            self.fresh("patches"), (1, oh, ow, c * kh * kw))
+            "Reshape", [turned, self.constant(np.array([n, oh, ow, c * kh * kw]))],
+            self.fresh("patches"), (n, oh, ow, c * kh * kw))
         flat = weights.reshape(oc, -1, 1, 1)
-        shape = (1, oh, ow, c * kh * kw, oh, ow, oc, 1, 1, 1, 1, 1, 1, 0, 0, 1)
+        shape = (n, oh, ow, c * kh * kw, oh, ow, oc, 1, 1, 1, 1, 1, 1, 0, 0, 1)
         function, packed = self.packed(flat, bias, 1, False)
         twin = self.kernel(make_kernel(function, shape), [rows, *packed], self.fresh("conv"),
-                           (1, oh, ow, oc))
+                           (n, oh, ow, oc))
         self.set_last(node.output[0], twin)
         return True
 

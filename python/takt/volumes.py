@@ -25,14 +25,17 @@ class VolumePorter:
         pads, strides, dilations = self.window_of(node)
         filters, channels, taps = kernel.shape[:3]
         images = self.images(source, shape, (pads[0], pads[3]))
-        steps = [self.step(images, tap * dilations[0], strides[0], result[2]) for tap in range(taps)]
-        if group == 1:  # Whole images one after another.
-            joined = self.emit("Concat", steps, axis=2)
-            flat = kernel.transpose(0, 2, 1, 3, 4)
-        else:  # The taps of a channel, which stay in its group.
-            axis = self.constant([3])
-            joined = self.emit("Concat", [self.emit("Unsqueeze", [step, axis]) for step in steps], axis=3)
-            flat = kernel
+        flat = kernel.transpose(0, 2, 1, 3, 4)
+        if group == 1 and strides[0] == taps and dilations[0] == 1:  # Each image once, in their order.
+            joined = self.slice(images, 1, 0, taps * result[2])
+        else:
+            steps = [self.step(images, tap * dilations[0], strides[0], result[2]) for tap in range(taps)]
+            if group == 1:  # Whole images one after another.
+                joined = self.emit("Concat", steps, axis=2)
+            else:  # The taps of a channel, which stay in its group.
+                axis = self.constant([3])
+                joined = self.emit("Concat", [self.emit("Unsqueeze", [step, axis]) for step in steps], axis=3)
+                flat = kernel
         rows = self.emit("Reshape", [joined, self.constant(
             [shape[0] * result[2], shape[1] * taps, *shape[3:]])])
         found = self.emit(

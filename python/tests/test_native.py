@@ -504,6 +504,22 @@ def test_taps_outside_the_image_are_left_out(needs_compiler, tmp_path, dilation,
     assert got.shape == want.shape and np.abs(got - want).max() <= 1e-5 * np.ptp(want)
 
 
+@pytest.mark.parametrize("shape, dilations, calls", [
+    ((1, 3, 48, 24), [1, 1], 1), ((2, 3, 55, 26), [1, 1], 1), ((1, 3, 36, 36), [2, 2], 0)])
+def test_patches_are_rows_of_a_product(needs_compiler, tmp_path, shape, dilations, calls):
+    onnx = pytest.importorskip("onnx")
+    from takt import rewriting
+
+    net = Net()
+    path = tmp_path / "net.onnx"
+    net.save(path, shape, net.conv("x", 3, 20, 12, pads=[0] * 4, strides=[12, 12], dilations=dilations))
+    assert len(rewriting.rewrite(onnx.load(path))[1]) == calls
+    x = np.random.default_rng(4).standard_normal(shape).astype(np.float32)
+    want = expected(path, x)
+    got = np.asarray(takt.compile(path, cache=tmp_path, recipe="native").load().function()(x))
+    assert got.shape == want.shape and np.abs(got - want).max() <= 1e-5 * np.ptp(want)
+
+
 def test_constant_nodes_keep_their_rank(needs_compiler, tmp_path):
     """PyTorch writes numbers as nodes, and shapes that it has inferred."""
     onnx = pytest.importorskip("onnx")

@@ -611,6 +611,8 @@ def test_a_network_of_quantized_operators_keeps_its_results(tmp_path, per_channe
     ((1, 4, 4, 5, 5), (4, 1, 3, 3, 3), {"pads": [1] * 6, "group": 4}),
     ((1, 4, 4, 5, 5), (6, 2, 2, 3, 3), {"group": 2}),
     ((1, 4, 4, 5, 5), (6, 4, 1, 3, 3), {"dilations": [1, 2, 2]}),
+    ((2, 3, 7, 8, 8), (6, 3, 2, 4, 4), {"strides": [2, 4, 4]}),
+    ((1, 3, 4, 4, 4), (6, 3, 3, 2, 2), {"strides": [3, 2, 2], "pads": [1, 0, 0, 1, 0, 0]}),
 ])
 def test_volumes_are_convolved_as_images(shape, weights, options):
     network = model_of([helper.make_node("Conv", ["x", "w", "b"], ["y"], **options)],
