@@ -424,13 +424,16 @@ class NetworkComparison(Comparison):
         model = net.model(range(len(net.results)))
         feeds = {value.name: net.feeds[value.name] for value in model.graph.input}
         wanted = self.wanted(model, feeds)
-        if wanted is None:
-            return self.say("refused", seed, "")
         onnx.save(model, self.path)
-        if is_int8:
-            model = quantized(net, self.path)
+        if wanted is not None and is_int8:
+            try:
+                model = quantized(net, self.path)
+            except (ValueError, RuntimeError) as refusal:  # Of a tensor that nothing gives a scale.
+                return self.say("not quantized", seed, str(refusal))
             wanted = self.wanted(model, feeds)
             onnx.save(model, self.path)
+        if wanted is None:
+            return self.say("ONNX Runtime refuses", seed, "")
         try:
             found = takt.compile(self.path, cache=self.cache, **self.options).load()
             found = found.net(*feeds.values())
