@@ -72,7 +72,7 @@ class ChannelsLastRewriter:
             node, [self.last[node.input[0]], self.constant(turned), *node.input[2:]])
 
     def on_reshape(self, node: Any) -> bool:
-        return self.shuffle(node) or self.place(node) or self.flatten(node)
+        return self.rows_of_images(node) or self.shuffle(node) or self.place(node) or self.flatten(node)
 
     def on_flatten(self, node: Any) -> bool:
         return self.flatten(node)
@@ -113,6 +113,42 @@ class ChannelsLastRewriter:
         self.done.update((id(turn), id(join)))
         self.set_last(join.output[0], twin)
         return True
+
+    # Rows of images, as `portable` convolves volumes along them.
+
+    def rows_of_images(self, node: Any) -> bool:
+        """Each image as a row of pixels, for the convolution behind: Reshape, Transpose."""
+        source, in_shape, split = node.input[0], self.shape(node.input[0]), self.shape(node.output[0])
+        turn = self.only_consumer(node.output[0])
+        if (source not in self.last or in_shape is None or split is None or len(split) != 4
+                or turn is None or not self.is_turn(turn)):
+            return False
+        n, d, c, pixels = split
+        if (n * d, c, pixels) != (*in_shape[:2], in_shape[2] * in_shape[3]):
+            return False
+        self.done.add(id(turn))
+        self.set_last(turn.output[0], self.reshaped(self.last[source], (n, d, pixels, c)))
+        return True
+
+    def images_behind(self, name: str) -> tuple[str, tuple[int, ...] | None]:
+        """The images whose rows `name` has, and their shape with the channels last; `name`
+        and None: nothing makes images of it."""
+        turn, shape = self.only_consumer(name), self.shape(name)
+        if turn is None or shape is None or not self.is_turn(turn):
+            return name, None
+        join = self.only_consumer(turn.output[0])
+        images = self.shape(join.output[0]) if join is not None and join.op_type == "Reshape" else None
+        n, c, d, pixels = shape
+        if images is None or len(images) != 4 or images != (n * d, c, images[2], pixels // images[2]):
+            return name, None
+        self.done.update((id(turn), id(join)))
+        return join.output[0], (n * d, *images[2:], c)
+
+    def is_turn(self, node: Any) -> bool:
+        return node.op_type == "Transpose" and list(self.attributes(node).get("perm", [])) == [0, 2, 1, 3]
+
+    def reshaped(self, twin: str, shape: tuple[int, ...]) -> str:
+        return self.emit("Reshape", [twin, self.constant(np.array(shape, np.int64))], self.fresh("last"), shape)
 
     def place(self, node: Any) -> bool:
         """Channels that become pixels: Reshape, Transpose, Reshape."""

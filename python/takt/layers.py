@@ -230,7 +230,7 @@ class LayerPorter:
         the compiler does not count."""
         own, source, output = self.attributes(node), node.input[0], node.output[0]
         if not own.get("ceil_mode", 0):
-            return self.on_ending_pool(node)
+            return self.on_volume_pool(node) or self.on_ending_pool(node)
         if not self.known(source) or None in self.shapes.get(output, [None]):
             return False
         if own.pop("auto_pad", b"NOTSET") != b"NOTSET":

@@ -19,7 +19,7 @@ class PlacePorter:
         with the padding if that is uneven."""
         source, shape, own = node.input[0], self.shapes.get(node.input[0], [None]), self.attributes(node)
         if len(node.output) < 2 or not node.output[1]:
-            return self.on_ending_pool(node)
+            return self.on_volume_pool(node) or self.on_ending_pool(node)
         if None in shape or node.name == _POOL:
             return False
         order = "F" if own.pop("storage_order", 0) else "C"

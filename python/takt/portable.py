@@ -13,8 +13,8 @@ from typing import Any, Callable, Union
 
 import numpy as np
 
-from . import (canonical, deformed, filters, folding, fourier, graphs, layers, lists, operators, places, regions,
-               resized, scales, scores, sequences, transposed, unrolled, volumes)
+from . import (canonical, deformed, filters, folding, fourier, graphs, images, layers, lists, operators, places,
+               regions, resized, scales, scores, sequences, transposed, unrolled, volumes)
 
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
 _PASSES_MAX = 100  # What replaces an operator is replaced at most a few times.
@@ -112,7 +112,7 @@ def _with_results(model: Any, ported: Any) -> Any:
 
 
 class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPorter, fourier.FourierPorter,
-              layers.LayerPorter, lists.ListPorter, operators.OperatorPorter, places.PlacePorter,
+              images.ImagePorter, layers.LayerPorter, lists.ListPorter, operators.OperatorPorter, places.PlacePorter,
               regions.RegionPorter, resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter,
               transposed.TransposedPorter, unrolled.UnrolledPorter,
               volumes.VolumePorter, graphs.NodeReader):
@@ -142,6 +142,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
         self.out: list[Any] = []
         self.count = 0
         self.lists: dict[str, list[str]] = {}  # The members of sequences of tensors.
+        self.images: dict[str, str] = {}  # Volumes, and their images.
         self.whole: dict[str, str] = {}  # Integers, and the floats that they were.
         self.stepped: dict[str, str] = {}  # Floats, and the same in whole steps.
         self.makers = {name: node for node in self.graph.node for name in node.output}
@@ -169,6 +170,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
             ("", "GlobalAveragePool"): self.on_mean,
             ("", "ReduceMean"): self.on_mean,
             (_HIDDEN_DOMAIN, "STFT"): self.on_stft,
+            **self.image_handlers(),
             **self.attention_handlers(),
             **self.layer_handlers(),
             **self.list_handlers(),
@@ -264,6 +266,8 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
 
     def on_mean(self, node: Any) -> bool:
         """That of each column, and then that of these."""
+        if self.on_mean_of_volumes(node):
+            return True
         attributes, shape = self.attributes(node), self.shapes.get(node.input[0], [])
         if len(shape) != 4 or None in shape or shape[2] * shape[3] < _PIXELS_MIN:
             return False

@@ -306,10 +306,10 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
             return self.as_patches(node, weights, bias, in_shape, out_shape)
         if self.as_depthwise(node, weights, bias, shape):
             return True
-        output = node.output[0]
+        n, (oc, oh, ow) = in_shape[0], out_shape[1:]
+        output, images = self.images_behind(node.output[0])
         output, weights, bias = self.fold_normalization(output, weights, bias)
         output, residual, end = self.fold_end(output)
-        n, (oc, oh, ow) = in_shape[0], out_shape[1:]
         inputs = [self.to_last(node.input[0])]
         if prefers_winograd(shape, self.products):
             function = "takt_winograd2d_f32"
@@ -319,9 +319,11 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         inputs += packed
         if residual is not None:
             inputs.append(self.to_last(residual))
+            if images:
+                inputs[-1] = self.reshaped(inputs[-1], (n, oh, ow, oc))
         kernel = make_kernel(function, shape, **end)
         twin = self.kernel(kernel, inputs, self.fresh("conv"), (n, oh, ow, oc))
-        self.set_last(output, twin)
+        self.set_last(output, self.reshaped(twin, images) if images else twin)
         return True
 
     def packed(self, weights: np.ndarray, bias: np.ndarray, groups: int, is_depthwise: bool,

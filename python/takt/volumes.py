@@ -20,33 +20,63 @@ class VolumePorter:
         if not self.has_volumes(node):
             return False
         source, weights, bias = [*node.input, ""][:3]
-        shape, result, kernel = self.shapes[source], self.shapes[node.output[0]], self.constants[weights]
+        result, kernel = self.shapes[node.output[0]], self.constants[weights]
         group = self.attributes(node).get("group", 1)
         pads, strides, dilations = self.window_of(node)
         filters, channels, taps = kernel.shape[:3]
-        images = self.images(source, shape, (pads[0], pads[3]))
-        flat = kernel.transpose(0, 2, 1, 3, 4)
+        if taps > 1 and kernel.shape[3:] == (1, 1) == tuple(strides[1:]) and not any(pads[1:3] + pads[4:]):
+            return self.on_rows_of_images(node, kernel[..., 0])
+        images, shape = self.with_ends(self.images_of(source), self.shapes[source], (pads[0], pads[3]))
+        flat = {"strides": list(strides[1:]), "dilations": list(dilations[1:]), "group": group,
+                "kernel_shape": list(kernel.shape[3:]), "pads": [pads[i] for i in (1, 2, 4, 5)]}
+        bias = [bias] if bias else []
         if group == 1 and strides[0] == taps and dilations[0] == 1:  # Each image once, in their order.
-            joined = self.slice(images, 1, 0, taps * result[2])
+            joined = [self.step(images, shape, 0, 1, taps * result[2])]
         else:
-            steps = [self.step(images, tap * dilations[0], strides[0], result[2]) for tap in range(taps)]
+            joined = [self.step(images, shape, tap * dilations[0], strides[0], result[2]) for tap in range(taps)]
+        if group == filters == shape[1] > 1:
+            found = self.sum_of_taps(joined, kernel, bias, flat)
+        else:
+            turned = kernel
             if group == 1:  # Whole images one after another.
-                joined = self.emit("Concat", steps, axis=2)
+                turned = kernel.transpose(0, 2, 1, 3, 4)
+                rows = self.emit("Concat", joined, axis=1) if len(joined) > 1 else joined[0]
             else:  # The taps of a channel, which stay in its group.
-                axis = self.constant([3])
-                joined = self.emit("Concat", [self.emit("Unsqueeze", [step, axis]) for step in steps], axis=3)
-                flat = kernel
-        rows = self.emit("Reshape", [joined, self.constant(
-            [shape[0] * result[2], shape[1] * taps, *shape[3:]])])
-        found = self.emit(
-            "Conv", [rows, self.constant(flat.reshape(filters, channels * taps, *kernel.shape[3:])),
-                     *([bias] if bias else [])],
-            group=group, kernel_shape=list(kernel.shape[3:]), strides=list(strides[1:]),
-            dilations=list(dilations[1:]), pads=[pads[i] for i in (1, 2, 4, 5)])
-        by_batch = self.emit("Reshape", [found, self.constant(
-            [shape[0], result[2], filters, *result[3:]])])
-        self.emit("Transpose", [by_batch], node.output[0], perm=[0, 2, 1, 3, 4])
+                axis = self.constant([2])
+                rows = self.emit("Concat", [self.emit("Unsqueeze", [step, axis]) for step in joined], axis=2)
+            if group > 1 or len(joined) < taps:
+                rows = self.emit("Reshape", [rows, self.constant(
+                    [shape[0] * result[2], shape[1] * taps, *shape[3:]])])
+            turned = self.constant(turned.reshape(filters, channels * taps, *kernel.shape[3:]))
+            found = self.emit("Conv", [rows, turned, *bias], **flat)
+        self.set_images(node.output[0], found, result)
         return True
+
+    def on_rows_of_images(self, node: Any, kernel: np.ndarray) -> bool:
+        """A convolution along the images alone: each image is one row of pixels."""
+        source, bias = node.input[0], list(node.input[2:])
+        (n, c, d, h, w), result = self.shapes[source], self.shapes[node.output[0]]
+        pads, strides, dilations = self.window_of(node)
+        apart = self.emit("Reshape", [self.images_of(source), self.constant([n, d, c, h * w])])
+        found = self.emit(
+            "Conv", [self.emit("Transpose", [apart], perm=[0, 2, 1, 3]), self.constant(kernel), *bias],
+            group=self.attributes(node).get("group", 1), kernel_shape=[kernel.shape[2], 1],
+            strides=[strides[0], 1], dilations=[dilations[0], 1], pads=[pads[0], 0, pads[3], 0])
+        turned = self.emit("Transpose", [found], perm=[0, 2, 1, 3])
+        images = self.emit("Reshape", [turned, self.constant([n * result[2], result[1], h, w])])
+        self.set_images(node.output[0], images, result)
+        return True
+
+    def sum_of_taps(self, steps: list[str], kernel: np.ndarray, bias: list[str], flat: dict[str, Any]) -> str:
+        """A depthwise convolution, as one of images for each tap."""
+        found = ""
+        for tap, step in enumerate(steps):
+            weights = self.constant(kernel[:, :, tap])
+            if found:
+                found = self.emit("Add", [self.emit("Conv", [step, weights], **flat), found])
+            else:
+                found = self.emit("Conv", [step, weights, *bias], **flat)
+        return found
 
     def on_volume_transpose(self, node: Any) -> bool:
         """A transposed convolution. Every `stride`-th image of a result meets the
@@ -65,12 +95,11 @@ class VolumePorter:
         count = -(-result[2] // strides[0])
         before = max(0, -min(min(phase.begins) for phase in phases))
         after = max(0, max(max(phase.begins) for phase in phases) + count - shape[2])
-        images = self.images(source, shape, (before, after))
+        images, shape = self.with_ends(self.images_of(source), shape, (before, after))
         found = []
         for phase in phases:
-            steps = [self.step(images, before + begin, 1, count) for begin in phase.begins]
-            rows = self.emit("Reshape", [self.emit("Concat", steps, axis=2), self.constant(
-                [shape[0] * count, shape[1] * len(steps), *shape[3:]])])
+            steps = [self.step(images, shape, before + begin, 1, count) for begin in phase.begins]
+            rows = self.emit("Concat", steps, axis=1) if len(steps) > 1 else steps[0]
             flat = np.concatenate([kernel[:, :, tap] for tap in phase.taps])
             each = self.emit(
                 "ConvTranspose", [rows, self.constant(flat), *([bias] if bias else [])],
@@ -78,13 +107,11 @@ class VolumePorter:
                 dilations=list(dilations[1:]), pads=[pads[i] for i in (1, 2, 4, 5)],
                 output_padding=list(attributes.get("output_padding", [0] * 3)[1:]))
             found.append(self.emit("Reshape", [each, self.constant(
-                [shape[0], count, 1, result[1], *result[3:]])]))
-        turns = self.emit("Concat", found, axis=2)
-        joined = self.emit("Reshape", [turns, self.constant(
-            [shape[0], count * strides[0], result[1], *result[3:]])])
-        if count * strides[0] > result[2]:
-            joined = self.slice(joined, 1, 0, result[2])
-        self.emit("Transpose", [joined], node.output[0], perm=[0, 2, 1, 3, 4])
+                [shape[0] * count, 1, result[1], *result[3:]])]))
+        turns = self.emit("Concat", found, axis=1)
+        whole = [shape[0], result[1], count * strides[0], *result[3:]]
+        joined = self.emit("Reshape", [turns, self.constant([whole[0] * whole[2], whole[1], *whole[3:]])])
+        self.set_images(node.output[0], self.step(joined, whole, 0, 1, result[2]), result)
         return True
 
     def has_volumes(self, node: Any) -> bool:
@@ -99,19 +126,6 @@ class VolumePorter:
         attributes = self.attributes(node)
         return (attributes.get("pads", [0] * 6), attributes.get("strides", [1] * 3),
                 attributes.get("dilations", [1] * 3))
-
-    def images(self, name: str, shape: list[int], pads: tuple[int, int]) -> str:
-        """The tensor as [batch][images][channels][rows][columns], with `pads` images of
-        zeros at its ends."""
-        turned = self.emit("Transpose", [name], perm=[0, 2, 1, 3, 4])
-        if pads == (0, 0):
-            return turned
-        return self.emit("Pad", [turned, self.constant([0, pads[0], 0, 0, 0, 0, pads[1], 0, 0, 0])])
-
-    def step(self, images: str, begin: int, stride: int, count: int) -> str:
-        """Every `stride`-th image from `begin` on, `count` in all."""
-        end = begin + (count - 1) * stride + 1
-        return self.emit("Slice", [images, *map(self.constant, ([begin], [end], [1], [stride]))])
 
 
 class _Phase:

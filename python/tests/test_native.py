@@ -520,6 +520,29 @@ def test_patches_are_rows_of_a_product(needs_compiler, tmp_path, shape, dilation
     assert got.shape == want.shape and np.abs(got - want).max() <= 1e-5 * np.ptp(want)
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_volumes_are_convolved_along_their_images(needs_compiler, tmp_path, count):
+    """As a convolution of rows, which ends with the activation and the sum behind it."""
+    onnx = pytest.importorskip("onnx")
+    from takt import portable, rewriting
+
+    net = Net()
+    path, shape = tmp_path / "net.onnx", (count, 3, 5, 12, 10)
+    flat = {"pads": [0, 1, 1, 0, 1, 1]}
+    x = net.node("Relu", net.node("Conv", "x", net.weights(16, 3, 1, 3, 3), net.weights(16), **flat))
+    y = net.node("Relu", net.node("Conv", x, net.weights(16, 16, 3, 1, 1), net.weights(16), pads=[1, 0, 0, 1, 0, 0]))
+    y = net.node("Conv", y, net.weights(16, 16, 3, 1, 1), pads=[1, 0, 0, 1, 0, 0])
+    y = net.node("Relu", net.node("Add", x, y))
+    net.save(path, shape, net.node("Conv", y, net.weights(7, 16, 2, 1, 1), strides=[2, 1, 1]))
+    network, kernels = rewriting.rewrite(portable.port(onnx.load(path)))
+    assert len(kernels) == 4
+    assert {node.op_type for node in network.graph.node} == {"TaktKernel", "Transpose", "Reshape"}
+    x = np.random.default_rng(4).standard_normal(shape).astype(np.float32)
+    want = expected(path, x)
+    got = np.asarray(takt.compile(path, cache=tmp_path, recipe="native").load().function()(x))
+    assert got.shape == want.shape and np.abs(got - want).max() <= 1e-5 * np.ptp(want)
+
+
 def test_constant_nodes_keep_their_rank(needs_compiler, tmp_path):
     """PyTorch writes numbers as nodes, and shapes that it has inferred."""
     onnx = pytest.importorskip("onnx")

@@ -612,6 +612,8 @@ def test_a_network_of_quantized_operators_keeps_its_results(tmp_path, per_channe
     ((1, 4, 4, 5, 5), (6, 2, 2, 3, 3), {"group": 2}),
     ((1, 4, 4, 5, 5), (6, 4, 1, 3, 3), {"dilations": [1, 2, 2]}),
     ((2, 3, 7, 8, 8), (6, 3, 2, 4, 4), {"strides": [2, 4, 4]}),
+    ((2, 3, 7, 4, 5), (6, 3, 3, 1, 1), {"strides": [2, 1, 1], "pads": [1, 0, 0, 1, 0, 0]}),
+    ((1, 4, 7, 4, 5), (4, 1, 3, 1, 1), {"dilations": [2, 1, 1], "group": 4}),
     ((1, 3, 4, 4, 4), (6, 3, 3, 2, 2), {"strides": [3, 2, 2], "pads": [1, 0, 0, 1, 0, 0]}),
 ])
 def test_volumes_are_convolved_as_images(shape, weights, options):
@@ -631,6 +633,49 @@ def test_volumes_are_convolved_backwards_as_images(shape, weights, options):
     network = model_of([helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], **options)],
                        {"x": list(shape)}, {"y": None}, w=floats(*weights), b=floats(weights[1]))
     check_volume(network, shape, "ConvTranspose")
+
+
+@pytest.mark.parametrize("kind, options", [
+    ("MaxPool", {"kernel_shape": [2, 2, 2], "strides": [2, 2, 2]}),
+    ("MaxPool", {"kernel_shape": [3, 3, 3], "strides": [2, 1, 2], "pads": [1] * 6}),
+    ("MaxPool", {"kernel_shape": [2, 1, 1], "dilations": [2, 1, 1]}),
+    ("AveragePool", {"kernel_shape": [2, 2, 3], "strides": [2, 2, 1]}),
+    ("AveragePool", {"kernel_shape": [3, 3, 3], "strides": [2, 2, 2], "pads": [1] * 6}),
+    ("AveragePool", {"kernel_shape": [3, 1, 2], "pads": [1, 0, 0, 0, 0, 1], "count_include_pad": 1}),
+])
+@pytest.mark.parametrize("count", [1, 2])
+def test_volumes_are_pooled_as_images(kind, options, count):
+    shape = (count, 3, 6, 7, 8)
+    network = model_of([helper.make_node(kind, ["x"], ["y"], **options)], {"x": list(shape)}, {"y": None})
+    check_volume(network, shape, kind)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_is_between_volumes_is_of_images(count):
+    nodes = [
+        helper.make_node("Conv", ["x", "first"], ["a"], pads=[1] * 6),
+        helper.make_node("BatchNormalization", ["a", "scale", "shift", "mean", "spread"], ["b"]),
+        helper.make_node("Clip", ["b", "low"], ["c"]),
+        helper.make_node("Conv", ["c", "each"], ["d"], pads=[1] * 6, group=6),
+        helper.make_node("Mul", ["d", "factors"], ["e"]),
+        helper.make_node("Add", ["e", "c"], ["f"]),
+        helper.make_node("GlobalAveragePool", ["f"], ["g"]),
+        helper.make_node("Mul", ["f", "g"], ["h"]),
+        helper.make_node("Concat", ["h", "c"], ["i"], axis=1),
+        helper.make_node("Mul", ["i", "half"], ["j"]),
+        helper.make_node("Conv", ["j", "last"], ["k"]),
+        helper.make_node("ReduceMean", ["k", "axes"], ["y"], keepdims=0),
+    ]
+    shape = (count, 4, 5, 6, 7)
+    network = model_of(
+        nodes, {"x": list(shape)}, {"y": None}, opset=18, first=floats(6, 4, 3, 3, 3), scale=floats(6), shift=floats(6),
+        mean=floats(6), spread=np.abs(floats(6)) + 1, low=np.float32(0), each=floats(6, 1, 3, 3, 3),
+        factors=floats(6, 1, 1, 1), half=np.full([1, 1, 1, 1, 1], 0.5, np.float32), last=floats(5, 12, 1, 1, 1),
+        axes=np.array([-1, 2, 3]))
+    check_volume(network, shape, "Conv")
+    turned = [node for node in portable.port(network).graph.node
+              if node.op_type == "Transpose" and len(node.attribute[0].ints) == 5]
+    assert len(turned) <= (1 if count == 1 else 4)
 
 
 def test_volumes_with_images_of_the_bias_alone_stay():

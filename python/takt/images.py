@@ -1,0 +1,173 @@
+"""What networks compute on volumes beside convolutions, on images: a part of `portable`.
+
+A volume [n, c, d, h, w] is a row of d images for each n. Neighbours of convolutions
+compute on the images of all volumes, [n * d, c, h, w], so that nothing is turned
+between them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+_POINTWISE = {
+    "Add", "Clip", "Div", "Elu", "Erf", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish", "Mul", "PRelu",
+    "Relu", "Sigmoid", "Softplus", "Sub", "Tanh",
+}
+
+
+class ImagePorter:
+    """The part of the porter that knows volumes as images."""
+
+    def image_handlers(self) -> dict[tuple[str, str], Callable[[Any], bool]]:
+        return {
+            **{("", kind): self.on_pointwise for kind in _POINTWISE},
+            ("", "BatchNormalization"): self.on_normalized_images,
+            ("", "Concat"): self.on_joined_images,
+        }
+
+    def volume_shape(self, name: str) -> list[int] | None:
+        """n, c, d, h and w; None: they are not known, or it is no volume."""
+        shape = self.shapes.get(name, [])
+        return shape if len(shape) == 5 and None not in shape else None
+
+    def images_of(self, name: str) -> str:
+        """The images of a volume of known shape."""
+        if name not in self.images:
+            n, c, d, h, w = self.shapes[name]
+            turned = self.emit("Transpose", [name], perm=[0, 2, 1, 3, 4])
+            self.images[name] = self.emit("Reshape", [turned, self.constant([n * d, c, h, w])])
+        return self.images[name]
+
+    def set_images(self, name: str, images: str, shape: list[int]) -> None:
+        """Makes `name` the volume that has these images."""
+        n, c, d, h, w = shape
+        self.images[name] = images
+        apart = self.emit("Reshape", [images, self.constant([n, d, c, h, w])])
+        self.emit("Transpose", [apart], name, perm=[0, 2, 1, 3, 4])
+
+    def step(self, images: str, shape: list[int], begin: int, stride: int, count: int) -> str:
+        """Of each volume every `stride`-th image from `begin` on, `count` in all.
+
+        shape    of the volumes.
+        """
+        n, c, d, h, w = shape
+        if (begin, stride, count) == (0, 1, d):
+            return images
+        bounds = [[begin], [begin + (count - 1) * stride + 1], [min(n - 1, 1)], [stride]]
+        apart = self.emit("Reshape", [images, self.constant([n, d, c, h, w])]) if n > 1 else images
+        found = self.emit("Slice", [apart, *map(self.constant, bounds)])
+        return self.emit("Reshape", [found, self.constant([n * count, c, h, w])]) if n > 1 else found
+
+    def with_ends(self, images: str, shape: list[int], pads: tuple[int, int],
+                  value: float = 0.0) -> tuple[str, list[int]]:
+        """The images with `pads` more of `value` before and behind those of each volume,
+        and the volumes' shape then."""
+        n, c, d, h, w = shape
+        if pads == (0, 0):
+            return images, shape
+        apart = self.emit("Reshape", [images, self.constant([n, d, c, h, w])]) if n > 1 else images
+        rank, axis = (5, 1) if n > 1 else (4, 0)
+        sides = [0] * 2 * rank
+        sides[axis], sides[rank + axis] = pads
+        inputs = [apart, self.constant(sides)]
+        padded = self.emit("Pad", inputs + ([self.constant(np.float32(value))] if value else []))
+        shape = [n, c, d + sum(pads), h, w]
+        if n > 1:
+            padded = self.emit("Reshape", [padded, self.constant([n * shape[2], c, h, w])])
+        return padded, shape
+
+    # Elements and channels.
+
+    def on_pointwise(self, node: Any) -> bool:
+        shape = self.volume_shape(node.output[0])
+        if shape is None or not any(name in self.images for name in node.input):
+            return False
+        inputs = [self.beside(name, shape) for name in node.input]
+        if None in inputs:
+            return False
+        self.set_images(node.output[0], self.emit(node.op_type, inputs, **self.attributes(node)), shape)
+        return True
+
+    def beside(self, name: str, shape: list[int]) -> str | None:
+        """What images take for `name` where volumes of `shape` are computed."""
+        own = self.shapes.get(name)
+        if not name or own == shape and name in self.images:
+            return self.images.get(name, "")
+        if own is None or None in own or own == shape:
+            return None
+        is_one = all(size == 1 for size in own)
+        whole = [1] * (5 - len(own)) + own
+        if not is_one and (whole[0] > 1 or whole[2:] != [1, 1, 1] or whole[1] != shape[1]):
+            return None
+        return self.emit("Reshape", [name, self.constant([1] if is_one else [1, shape[1], 1, 1])])
+
+    def on_normalized_images(self, node: Any) -> bool:
+        shape = self.volume_shape(node.output[0])
+        if shape is None or node.input[0] not in self.images or len(node.output) > 1:
+            return False
+        found = self.emit("BatchNormalization", [self.images[node.input[0]], *node.input[1:]],
+                          **self.attributes(node))
+        self.set_images(node.output[0], found, shape)
+        return True
+
+    def on_joined_images(self, node: Any) -> bool:
+        shape = self.volume_shape(node.output[0])
+        if (shape is None or self.attributes(node)["axis"] % 5 != 1
+                or any(name not in self.images for name in node.input)):
+            return False
+        found = self.emit("Concat", [self.images[name] for name in node.input], axis=1)
+        self.set_images(node.output[0], found, shape)
+        return True
+
+    # Pools.
+
+    def on_volume_pool(self, node: Any) -> bool:
+        """That of images, and then that of each row of images."""
+        shape, result, own = *map(self.volume_shape, (node.input[0], node.output[0])), self.attributes(node)
+        if (shape is None or result is None or not self.known(node.input[0]) or own.get("ceil_mode", 0)
+                or own.get("auto_pad", b"NOTSET") != b"NOTSET"):
+            return False
+        taps, stride, dilation, before, behind = (
+            own.get(name, [default] * 6)[i] for name, default, i in (
+                ("kernel_shape", 1, 0), ("strides", 1, 0), ("dilations", 1, 0), ("pads", 0, 0), ("pads", 0, 3)))
+        flat = {name: own[name][1:] for name in ("kernel_shape", "strides", "dilations") if name in own}
+        flat["pads"] = [own.get("pads", [0] * 6)[i] for i in (1, 2, 4, 5)]
+        is_mean, counts_padding = node.op_type == "AveragePool", own.get("count_include_pad", 0)
+        if is_mean:
+            flat["count_include_pad"] = counts_padding
+        images = self.emit(node.op_type, [self.images_of(node.input[0])], **flat)
+        rows, reach = self.with_ends(images, [*result[:2], shape[2], *result[3:]], (before, behind),
+                                     0.0 if is_mean else -np.inf)
+        found = ""
+        for tap in range(taps):
+            each = self.step(rows, reach, tap * dilation, stride, result[2])
+            found = self.emit("Add" if is_mean else "Max", [found, each]) if found else each
+        if is_mean:
+            places = np.arange(result[2])[:, None] * stride - before + np.arange(taps) * dilation
+            is_inside = (places >= 0) & (places < shape[2])
+            counts = np.full(result[2], taps) if counts_padding else is_inside.sum(1)
+            shares = np.tile(1 / np.maximum(counts, 1), result[0]).astype(np.float32)
+            shares = shares[:1] if (counts == counts[0]).all() else shares.reshape(-1, 1, 1, 1)
+            found = self.emit("Mul", [found, self.constant(shares)])
+        self.set_images(node.output[0], found, result)
+        return True
+
+    def on_mean_of_volumes(self, node: Any) -> bool:
+        """The mean of each volume's images, and then that of these."""
+        source = node.input[0]
+        result = self.shapes.get(node.output[0], [None])
+        if source not in self.images or None in result:
+            return False
+        if node.op_type == "ReduceMean":
+            axes = self.attributes(node).get("axes")
+            if len(node.input) > 1:
+                axes = self.constants.get(node.input[1])
+            if axes is None or sorted(axis % 5 for axis in axes) != [2, 3, 4]:
+                return False
+        n, c, d = self.shapes[source][:3]
+        means = self.emit("GlobalAveragePool", [self.images[source]])
+        means = self.mean(self.emit("Reshape", [means, self.constant([n, d, c])]), 1)
+        self.emit("Reshape", [means, self.constant(result)], node.output[0])
+        return True
