@@ -782,6 +782,15 @@ def test_norms_of_groups(opset, groups, size):
     check(model, {"x": floats(2, 6, *size, 7)}, "GroupNormalization")
 
 
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+@pytest.mark.parametrize("way", ["asymmetric", "half_pixel"])
+def test_volumes_are_resized_along_each_axis(mode, way):
+    model = model_of([helper.make_node("Resize", ["x", "", "scales"], ["y"], mode=mode, nearest_mode="floor",
+                                       coordinate_transformation_mode=way)],
+                     {"x": [1, 2, 3, 4, 5]}, {"y": [1, 2, 6, 8, 5]}, scales=np.array([1, 1, 2, 2, 1], np.float32))
+    check(model, {"x": floats(1, 2, 3, 4, 5)}, "Resize")
+
+
 @pytest.mark.parametrize("power", [1, 2, 3])
 def test_pools_of_powers(power):
     model = model_of([helper.make_node("LpPool", ["x"], ["y"], p=power, kernel_shape=[2, 3], strides=[2, 1],
