@@ -12,7 +12,7 @@ import sys
 import tempfile
 from typing import Any
 
-from . import convolutions, portable, static_shapes
+from . import convolutions, portable, static_shapes, widening
 from .errors import CompileError
 
 _OPSET = 17
@@ -111,7 +111,7 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
         model = static_shapes.fix(model, shapes)
     failed = {}
     try:
-        network = portable.port(_of_opset(model))
+        network = portable.port(widening.widen(_of_opset(model)))
     except Exception as error:  # The importer may know what the way to it does not.
         failed["portable"] = f"{type(error).__name__}: {error}"
         network = model

@@ -155,8 +155,11 @@ class OperatorPorter:
         return True
 
     def on_cast(self, node: Any) -> bool:
-        """Of a product of whole numbers back to floats."""
+        """Of a product of whole numbers back to floats, or to the type that it has."""
         found = self.whole.get(node.input[0])
+        if self.attributes(node)["to"] == self.types.get(node.input[0]):
+            self.emit("Identity", [node.input[0]], node.output[0])
+            return True
         if found is None or self.attributes(node)["to"] != self.onnx.TensorProto.FLOAT:
             return False
         self.emit("Identity", [found], node.output[0])

@@ -43,6 +43,7 @@ def port(model: Any) -> Any:
     else:
         raise RuntimeError(f"still other operators after {_PASSES_MAX} passes")
     _move_domain(ported.graph, "STFT", _HIDDEN_DOMAIN, "")
+    _drop_identities(ported.graph)
     ported = canonical.sample(ported)
     for node in ported.graph.node:
         for attribute in node.attribute:
@@ -58,6 +59,45 @@ def _move_domain(graph: Any, kind: str, old: str, new: str) -> None:
     for node in graph.node:
         if node.op_type == kind and node.domain == old:
             node.domain = new
+
+
+def _drop_identities(graph: Any) -> None:
+    """Other nodes read, or make, what these only pass on."""
+    ends = {value.name for value in graph.output}
+    makers = {name for node in graph.node for name in node.output}
+    same: dict[str, str] = {}
+    kept = []
+    for node in graph.node:
+        if node.op_type != "Identity":
+            kept.append(node)
+            continue
+        source, result = same.get(node.input[0], node.input[0]), node.output[0]
+        if result not in ends:
+            same[result] = source
+        elif source in makers and source not in ends and source not in same:
+            same[source] = result
+        else:
+            kept.append(node)
+    if not same:
+        return
+
+    def last(name: str) -> str:
+        while name in same:
+            name = same[name]
+        return name
+
+    def rename(node: Any) -> None:
+        for names in (node.input, node.output):
+            names[:] = [last(name) for name in names]
+        for attribute in node.attribute:
+            for inner in attribute.g.node:
+                rename(inner)
+
+    for node in kept:
+        rename(node)
+    nodes = [type(node).FromString(node.SerializeToString()) for node in kept]
+    del graph.node[:]
+    graph.node.extend(nodes)
 
 
 def _port_inner(outer: Any, graph: Any) -> None:

@@ -791,6 +791,21 @@ def test_volumes_are_resized_along_each_axis(mode, way):
     check(model, {"x": floats(1, 2, 3, 4, 5)}, "Resize")
 
 
+def test_what_is_only_passed_on_is_read_where_it_is_made():
+    nodes = [
+        helper.make_node("Identity", ["x"], ["a"]), helper.make_node("Relu", ["a"], ["b"]),
+        helper.make_node("Cast", ["b"], ["c"], to=TensorProto.FLOAT), helper.make_node("Neg", ["c"], ["d"]),
+        helper.make_node("Identity", ["d"], ["y"]), helper.make_node("Identity", ["d"], ["z"]),
+        helper.make_node("Identity", ["x"], ["same"]), helper.make_node("Abs", ["d"], ["last"])]
+    model = model_of(nodes, {"x": [3]}, {"y": [3], "z": [3], "same": [3], "last": [3]})
+    ported = portable.port(model)
+    onnx.checker.check_model(ported, full_check=True)
+    assert sorted(node.op_type for node in ported.graph.node) == ["Abs", "Identity", "Identity", "Neg", "Relu"]
+    x = np.array([1, -2, 3], np.float32)
+    for a, b in zip(ort_run(model, {"x": x}), ort_run(ported, {"x": x})):
+        np.testing.assert_array_equal(a, b)
+
+
 @pytest.mark.parametrize("power", [1, 2, 3])
 def test_pools_of_powers(power):
     model = model_of([helper.make_node("LpPool", ["x"], ["y"], p=power, kernel_shape=[2, 3], strides=[2, 1],
