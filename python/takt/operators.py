@@ -47,6 +47,9 @@ class OperatorPorter:
             (_MICROSOFT, "QuickGelu"): self.on_quick_gelu,
             (_MICROSOFT, "FusedConv"): self.on_fused_conv,
             (_MICROSOFT, "FusedMatMul"): self.on_fused_matmul,
+            (_MICROSOFT, "FusedGemm"): self.on_fused_gemm,
+            (_MICROSOFT, "MatMulNBits"): self.on_blocks_of_bits,
+            (_MICROSOFT, "EmbedLayerNormalization"): self.on_embedding,
             (_MICROSOFT, "SkipLayerNormalization"): self.on_skip_layer_normalization,
         }
 
@@ -263,3 +266,62 @@ class OperatorPorter:
         epsilon = self.attributes(node).get("epsilon", 1e-12)
         self.emit("LayerNormalization", inputs, node.output[0], axis=-1, epsilon=epsilon)
         return True
+
+    def on_fused_gemm(self, node: Any) -> bool:
+        own = self.attributes(node)
+        activation = own.pop("activation", b"Relu").decode()
+        if activation not in ("Relu", "Sigmoid", "Tanh") or any(key.startswith("activation") for key in own):
+            return False
+        self.emit(activation, [self.emit("Gemm", list(node.input), **own)], node.output[0])
+        return True
+
+    def on_blocks_of_bits(self, node: Any) -> bool:
+        """Weights of 2, 4 or 8 bits whose blocks have scales, as floats."""
+        own = self.attributes(node)
+        x, weights, scales, zeros, order, bias = [*node.input, "", "", ""][:6]
+        bits, size, ins, outs = own.get("bits", 4), own["block_size"], own["K"], own["N"]
+        numbers = [self.constants.get(name) for name in (weights, scales, zeros) if name]
+        if order or bits not in (2, 4, 8) or any(array is None for array in numbers):
+            return False
+        blocks = -(-ins // size)
+        values = _unpacked(numbers[0].reshape(outs, blocks, -1), bits)[..., :size].astype(np.float32)
+        zero: Any = 1 << bits - 1
+        if zeros:
+            zero = numbers[2].reshape(outs, -1)
+            zero = (_unpacked(zero, bits) if zero.dtype == np.uint8 else zero)[:, :blocks, None].astype(np.float32)
+        values = (values - zero) * numbers[1].reshape(outs, blocks, 1).astype(np.float32)
+        product = [x, self.constant(values.reshape(outs, -1)[:, :ins].T)]
+        if not bias:
+            self.emit("MatMul", product, node.output[0])
+        else:
+            self.emit("Add", [self.emit("MatMul", product), bias], node.output[0])
+        return True
+
+    def on_embedding(self, node: Any) -> bool:
+        """The sum of what words, places and segments stand for, and its norm."""
+        words, segments, word_table, place_table, segment_table, gamma, beta, mask, places = [
+            *node.input, "", ""][:9]
+        steps = self.shapes.get(words, [None])[-1]
+        if steps is None or not beta:
+            return False
+        places = places or self.constant(np.arange(steps))
+        total = self.emit("Add", [self.emit("Gather", [word_table, words]), self.emit("Gather", [place_table, places])])
+        if segments:
+            total = self.emit("Add", [total, self.emit("Gather", [segment_table, segments])])
+        epsilon = self.attributes(node).get("epsilon", 1e-12)
+        self.emit("LayerNormalization", [total, gamma, beta], node.output[0], axis=-1, epsilon=epsilon)
+        count, summed = [*node.output, "", ""][1:3]
+        if summed:
+            self.emit("Identity", [total], summed)
+        if count and mask:
+            self.emit("ReduceSum", [mask, self.constant([1])], count, keepdims=0)
+        elif count:
+            self.emit("ConstantOfShape", [self.emit("Shape", [words], end=1)], count,
+                      value=self.onnx.numpy_helper.from_array(np.zeros(1, np.int32)))
+        return True
+
+
+def _unpacked(array: np.ndarray, bits: int) -> np.ndarray:
+    """The numbers in the last axis of bytes, the lowest bits first."""
+    parts = (array[..., None] >> np.arange(0, 8, bits, dtype=np.uint8)) & ((1 << bits) - 1)
+    return parts.reshape(*array.shape[:-1], -1)

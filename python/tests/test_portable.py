@@ -519,6 +519,58 @@ def test_a_fused_product_turns_and_scales():
     np.testing.assert_allclose(run(portable.port(model), {"a": a, "b": b})[0], a.T @ b / 4, atol=1e-5)
 
 
+def check_microsoft(model, feeds):
+    """The same results as those of ONNX Runtime, by other operators."""
+    ported = portable.port(model)
+    assert not any(node.domain == "com.microsoft" for node in ported.graph.node)
+    for wanted, found in zip(ort_run(model, feeds), ort_run(ported, feeds), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-5 * max(1, np.abs(wanted).max()))
+
+
+@pytest.mark.parametrize("zero, bits, ins, has_bias", [
+    (None, 4, 64, False), (np.uint8, 4, 50, True), (np.float32, 4, 50, False), (None, 8, 32, False),
+    (np.uint8, 8, 32, True)])
+def test_blocks_of_bits_are_floats(zero, bits, ins, has_bias):
+    blocks, outs = -(-ins // 16), 5
+    weights = {"w": RNG.integers(0, 256, (outs, blocks, 16 * bits // 8), np.uint8), "s": np.abs(floats(outs * blocks))}
+    if zero == np.uint8:
+        weights["z"] = RNG.integers(0, 256, outs * -(-blocks * bits // 8), np.uint8)
+    elif zero == np.float32:
+        weights["z"] = RNG.integers(0, 1 << bits, (outs, blocks)).astype(np.float32)
+    inputs = ["x", "w", "s", "z" if zero else "", "", "b" if has_bias else ""]
+    while not inputs[-1]:
+        inputs.pop()
+    if has_bias:
+        weights["b"] = floats(outs)
+    model = model_of([helper.make_node("MatMulNBits", inputs, ["y"], domain="com.microsoft", K=ins, N=outs, bits=bits,
+                                       block_size=16)], {"x": [2, 3, ins]}, {"y": [2, 3, outs]}, **weights)
+    check_microsoft(model, {"x": floats(2, 3, ins)})
+
+
+@pytest.mark.parametrize("has_segments, has_mask", [(True, True), (False, False), (True, False)])
+def test_embeddings_are_sums_of_tables(has_segments, has_mask):
+    integers = (TensorProto.INT32, [2, 5])
+    names = ["words", "segments" if has_segments else "", "w", "p", "t" if has_segments else "", "gamma", "beta"]
+    inputs = {"words": integers, **({"segments": integers} if has_segments else {}),
+              **({"mask": integers} if has_mask else {})}
+    node = helper.make_node("EmbedLayerNormalization", names + (["mask"] if has_mask else []), ["y", "count"],
+                            domain="com.microsoft", epsilon=1e-5)
+    tables = {"w": floats(9, 8), "p": floats(6, 8), "gamma": floats(8), "beta": floats(8)}
+    if has_segments:
+        tables["t"] = floats(2, 8)
+    model = model_of([node], inputs, {"y": [2, 5, 8], "count": (TensorProto.INT32, [2])}, **tables)
+    feeds = {"words": RNG.integers(0, 9, (2, 5)).astype(np.int32)}
+    for name in inputs:
+        feeds.setdefault(name, RNG.integers(0, 2, (2, 5)).astype(np.int32))
+    check_microsoft(model, feeds)
+
+
+def test_a_fused_gemm_ends_with_its_activation():
+    model = model_of([helper.make_node("FusedGemm", ["x", "w", "b"], ["y"], domain="com.microsoft", transB=1, alpha=0.5,
+                                       activation="Relu")], {"x": [4, 6]}, {"y": [4, 3]}, w=floats(3, 6), b=floats(3))
+    check_microsoft(model, {"x": floats(4, 6)})
+
+
 def test_what_is_ported_compiles_and_runs(needs_compiler, tmp_path):
     model = model_of(
         [helper.make_node("Pad", ["x", "pads"], ["padded"], mode="reflect"),
