@@ -29,8 +29,7 @@ class FilterPorter:
         shape, kernel, result = (self.shapes.get(name) for name in (source, weights, node.output[0]))
         if (shape is None or kernel is None or result is None or None in [*shape, *kernel, *result]
                 or len(shape) not in (3, 4) or not len(shape) == len(kernel) == len(result)
-                or shape[1] != 1 or kernel[-1] < _TAPS_MIN or attributes.get("group", 1) != 1
-                or attributes.get("auto_pad", b"NOTSET") != b"NOTSET"):
+                or shape[1] != 1 or kernel[-1] < _TAPS_MIN or attributes.get("group", 1) != 1):
             return False
         rank = len(shape) - 2
         pads = attributes.get("pads", [0] * 2 * rank)

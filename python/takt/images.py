@@ -126,8 +126,7 @@ class ImagePorter:
     def on_volume_pool(self, node: Any) -> bool:
         """That of images, and then that of each row of images."""
         shape, result, own = *map(self.volume_shape, (node.input[0], node.output[0])), self.attributes(node)
-        if (shape is None or result is None or not self.known(node.input[0]) or own.get("ceil_mode", 0)
-                or own.get("auto_pad", b"NOTSET") != b"NOTSET"):
+        if (shape is None or result is None or not self.known(node.input[0]) or own.get("ceil_mode", 0)):
             return False
         taps, stride, dilation, before, behind = (
             own.get(name, [default] * 6)[i] for name, default, i in (

@@ -233,8 +233,6 @@ class LayerPorter:
             return self.on_volume_pool(node) or self.on_ending_pool(node)
         if not self.known(source) or None in self.shapes.get(output, [None]):
             return False
-        if own.pop("auto_pad", b"NOTSET") != b"NOTSET":
-            return False
         kernel = own["kernel_shape"]
         rank = len(kernel)
         sizes, results = self.shapes[source][2:], self.shapes[output][2:]
@@ -258,8 +256,8 @@ class LayerPorter:
         window does: the compiler takes a wrong size for others."""
         own, source, output = self.attributes(node), node.input[0], node.output[0]
         results = self.shapes.get(output, [None])[2:]
-        if (len(node.output) > 1 or own.get("auto_pad", b"NOTSET") != b"NOTSET" or not self.known(source)
-                or None in self.shapes.get(output, [None]) or not (own.get("ceil_mode", 0) or 1 in results)):
+        if (len(node.output) > 1 or not self.known(source) or None in self.shapes.get(output, [None])
+                or not (own.get("ceil_mode", 0) or 1 in results)):
             return False
         before = {"pads": [0] * 2 * len(results), **own}
         found = self.fitted(source, own, self.shapes[source][2:], results)

@@ -24,8 +24,8 @@ class PlacePorter:
             return False
         order = "F" if own.pop("storage_order", 0) else "C"
         images, channels, *sides = shape
-        begins, ends = self.margins(own, sides)
-        own["pads"] = begins + ends
+        pads = own.setdefault("pads", [0] * 2 * len(sides))
+        begins, ends = pads[:len(sides)], pads[len(sides):]
         is_even = begins == ends and not own.get("ceil_mode", 0)
         if images * channels == 1 and order == "C" and is_even:
             return False

@@ -19,6 +19,7 @@ from . import (canonical, deformed, filters, folding, fourier, graphs, images, l
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
 _PASSES_MAX = 100  # What replaces an operator is replaced at most a few times.
 _PIXELS_MIN = 4096  # Of an image whose mean is taken in two steps.
+_PADDED = {"AveragePool", "Conv", "LpPool", "MaxPool"}  # These may leave their padding to `auto_pad`.
 # Operators whose shapes onnx infers wrongly, or not before they are replaced.
 _HIDDEN_DOMAIN = "takt.hidden"
 
@@ -241,21 +242,27 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
 
     def replace(self, node: Any) -> bool:
         domain = "" if node.domain == "ai.onnx" else node.domain
+        if domain == "" and node.op_type in _PADDED and self.state_padding(node):
+            return True
         handler = self.handlers.get((domain, node.op_type))
         return handler is not None and handler(node)
 
     def on_conv(self, node: Any) -> bool:
-        return (self.on_unstated(node) or self.on_filter(node) or self.on_volume_conv(node)
-                or self.on_single(node))
+        return self.on_filter(node) or self.on_volume_conv(node) or self.on_single(node)
 
-    def on_unstated(self, node: Any) -> bool:
-        """With the padding that `auto_pad` means."""
-        own, shape, kernel = self.attributes(node), *(self.shapes.get(name, [None]) for name in node.input[:2])
-        if own.get("auto_pad", b"NOTSET") == b"NOTSET" or None in shape or None in kernel:
+    def state_padding(self, node: Any) -> bool:
+        """Instead of `auto_pad`, what it means."""
+        own, shape = self.attributes(node), self.shapes.get(node.input[0], [None])
+        if own.get("auto_pad", b"NOTSET") == b"NOTSET" or None in shape:
             return False
-        own["kernel_shape"] = kernel[2:]
+        if node.op_type == "Conv":
+            kernel = self.shapes.get(node.input[1], [None])
+            if None in kernel:
+                return False
+            own["kernel_shape"] = kernel[2:]
         begins, ends = self.margins(own, shape[2:])
-        self.emit("Conv", list(node.input), node.output[0], **{**own, "pads": begins + ends})
+        self.out.append(self.onnx.helper.make_node(
+            node.op_type, node.input, node.output, **{**own, "pads": begins + ends}))
         return True
 
     def on_single(self, node: Any) -> bool:

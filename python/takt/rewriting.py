@@ -380,14 +380,8 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         strides = list(attributes.get("strides", [1, 1]))
         dilations = list(attributes.get("dilations", [1, 1]))
         pads = list(attributes.get("pads", [0, 0, 0, 0]))
-        auto = attributes.get("auto_pad", b"NOTSET").decode()
-        if auto in ("SAME_UPPER", "SAME_LOWER"):
-            for i in range(2):
-                reach = (kernel[i] - 1) * dilations[i] + 1
-                total = max(0, (out_shape[2 + i] - 1) * strides[i] + reach - in_shape[2 + i])
-                pads[i] = total // 2 if auto == "SAME_UPPER" else total - total // 2
-        elif auto == "VALID":
-            pads = [0, 0, 0, 0]
+        if attributes.get("auto_pad", b"NOTSET") != b"NOTSET":
+            return None  # `portable` states it where the shapes are known.
         if pads[0] < 0 or pads[1] < 0:
             return None
         return (*kernel, *strides, *dilations, pads[0], pads[1])

@@ -323,10 +323,11 @@ def test_channels_become_pixels(needs_compiler, tmp_path, mode):
 
 
 @pytest.mark.parametrize("way", ["SAME_UPPER", "SAME_LOWER", "VALID"])
-def test_the_padding_of_a_convolution_is_stated(way):
-    network = model_of(
-        [helper.make_node("Conv", ["x", "w"], ["y"], auto_pad=way, strides=[2, 3])],
-        {"x": [2, 4, 7, 11]}, {"y": None}, w=floats(3, 4, 4, 3))
+@pytest.mark.parametrize("kind", ["Conv", "MaxPool", "AveragePool"])
+def test_the_padding_of_windows_is_stated(kind, way):
+    own = {"auto_pad": way, "strides": [2, 3], "kernel_shape": [4, 3]}
+    network = model_of([helper.make_node(kind, ["x", "w"] if kind == "Conv" else ["x"], ["y"], **own)],
+                       {"x": [2, 4, 7, 11]}, {"y": None}, w=floats(3, 4, 4, 3))
     ported = portable.port(network)
     assert all(each.name != "auto_pad" for each in ported.graph.node[0].attribute)
     x = floats(2, 4, 7, 11)
