@@ -159,12 +159,8 @@ class ImagePorter:
         result = self.shapes.get(node.output[0], [None])
         if source not in self.images or None in result:
             return False
-        if node.op_type == "ReduceMean":
-            axes = self.attributes(node).get("axes")
-            if len(node.input) > 1:
-                axes = self.constants.get(node.input[1])
-            if axes is None or sorted(axis % 5 for axis in axes) != [2, 3, 4]:
-                return False
+        if node.op_type == "ReduceMean" and self.reduced_axes(node, 5) != [2, 3, 4]:
+            return False
         n, c, d = self.shapes[source][:3]
         means = self.emit("GlobalAveragePool", [self.images[source]])
         means = self.mean(self.emit("Reshape", [means, self.constant([n, d, c])]), 1)

@@ -27,6 +27,9 @@ class LayerPorter:
             ("", "LpNormalization"): self.on_lp_normalization,
             ("", "LpPool"): self.on_lp_pool,
             ("", "MatMul"): self.on_vector_product,
+            ("", "ReduceL2"): self.on_single_numbers,
+            ("", "ReduceLogSum"): self.on_single_numbers,
+            ("", "ReduceLogSumExp"): self.on_single_numbers,
             ("", "RMSNormalization"): self.on_rms_normalization,
             ("", "RotaryEmbedding"): self.on_rotary_embedding,
             ("", "SimplifiedLayerNormalization"): self.on_rms_normalization,  # Of ONNX Runtime.
@@ -386,6 +389,20 @@ class LayerPorter:
             product = self.emit("Mul", [product, moved(product, count)])
             count *= 2
         self.emit("Identity", [product], node.output[0])
+        return True
+
+    def on_single_numbers(self, node: Any) -> bool:
+        """A reduction of single numbers, with which the compiler stops."""
+        shape, result = (self.shapes.get(name, [None]) for name in (node.input[0], node.output[0]))
+        if None in shape or None in result or not shape:
+            return False
+        axes = self.reduced_axes(node, len(shape))
+        if not axes or any(shape[axis] != 1 for axis in axes):
+            return False
+        numbers = node.input[0]
+        if node.op_type != "ReduceLogSumExp":
+            numbers = self.emit("Abs" if node.op_type == "ReduceL2" else "Log", [numbers])
+        self.emit("Reshape", [numbers, self.constant(np.array(result, np.int64))], node.output[0])
         return True
 
     def on_tensor_scatter(self, node: Any) -> bool:

@@ -318,18 +318,26 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
         attributes, shape = self.attributes(node), self.shapes.get(node.input[0], [])
         if len(shape) != 4 or None in shape or shape[2] * shape[3] < _PIXELS_MIN:
             return False
-        if node.op_type == "ReduceMean":
-            axes = attributes.get("axes")
-            if len(node.input) > 1:
-                axes = self.constants.get(node.input[1])
-            if axes is None or sorted(axis % 4 for axis in axes) != [2, 3]:
-                return False
+        if node.op_type == "ReduceMean" and self.reduced_axes(node, 4) != [2, 3]:
+            return False
         mean = self.mean(node.input[0], 2)
         if attributes.get("keepdims", 1):
             self.mean(mean, 3, node.output[0])
         else:
             self.emit("Squeeze", [self.mean(mean, 3), self.constant([2, 3])], node.output[0])
         return True
+
+    def reduced_axes(self, node: Any, rank: int) -> list[int] | None:
+        """In order; None: they are not known."""
+        own = self.attributes(node)
+        axes = own.get("axes", [])
+        if len(node.input) > 1 and node.input[1]:
+            axes = self.constants.get(node.input[1])
+        if axes is None:
+            return None
+        if len(axes) == 0:
+            return [] if own.get("noop_with_empty_axes", 0) else list(range(rank))
+        return sorted(int(axis) % rank for axis in axes)
 
     def mean(self, name: str, axis: int, output: str | None = None) -> str:
         if self.opset >= 18:

@@ -32,7 +32,7 @@ class ResizePorter:
         mode, way = (own[key].decode() for key in ("mode", "coordinate_transformation_mode"))
         is_known = not (own.get("axes") or own.get("antialias", 0) or own.get("exclude_outside", 0)
                         or own.get("keep_aspect_ratio_policy", b"stretch") != b"stretch" or way == "tf_crop_and_resize"
-                        or (mode == "nearest" and way == "align_corners")
+                        or (mode == "nearest" and way in ("align_corners", "pytorch_half_pixel"))
                         or len(self.shapes.get(node.input[0], [])) > 4)
         is_float = self.types.get(node.input[0]) == self.onnx.TensorProto.FLOAT
         if is_known or (mode != "nearest" and not is_float):

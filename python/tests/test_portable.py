@@ -835,6 +835,22 @@ def test_norms_of_groups(opset, groups, size):
     check(model, {"x": floats(2, 6, *size, 7)}, "GroupNormalization")
 
 
+@pytest.mark.parametrize("kind", ["ReduceL2", "ReduceLogSum", "ReduceLogSumExp"])
+@pytest.mark.parametrize("shape, axes, keepdims", [([3, 1], [-1], 1), ([1], [0], 0), ([1, 1], [], 1)])
+def test_reductions_of_single_numbers(kind, shape, axes, keepdims):
+    own = {"axes": np.array(axes)} if axes else {}
+    model = model_of([helper.make_node(kind, ["x", *own], ["y"], keepdims=keepdims)], {"x": shape}, {"y": None},
+                     opset=18, **own)
+    check(model, {"x": np.abs(floats(*shape)) + 0.1}, kind)
+
+
+def test_places_between_pixels_as_pytorch_counts_them():
+    model = model_of([helper.make_node("Resize", ["x", "", "", "sizes"], ["y"], mode="nearest", nearest_mode="floor",
+                                       coordinate_transformation_mode="pytorch_half_pixel")],
+                     {"x": [1, 2, 4, 5]}, {"y": [1, 2, 7, 1]}, sizes=np.array([1, 2, 7, 1]))
+    check(model, {"x": floats(1, 2, 4, 5)}, "Resize")
+
+
 @pytest.mark.parametrize("mode", ["nearest", "linear"])
 @pytest.mark.parametrize("way", ["asymmetric", "half_pixel"])
 def test_volumes_are_resized_along_each_axis(mode, way):
