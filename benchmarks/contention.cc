@@ -325,10 +325,7 @@ std::string Figures(const Stream& stream) {
          ", \"response_us\": " + Quantiles(sorted);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const Options options = Parse(argc, argv);
+takt_instance_t* MakeInstance(const Options& options) {
   takt_instance_options_t instance_options;
   takt_instance_options_init(&instance_options);
   instance_options.worker_count = options.workers;
@@ -342,9 +339,17 @@ int main(int argc, char** argv) {
   instance_options.scheduler = &scheduler_options;
   takt_instance_t* instance = nullptr;
   Check(takt_instance_create(&instance_options, &instance));
-  takt_device_t* device = nullptr;
-  Check(takt_device_create(instance, options.device.c_str(), nullptr, &device));
+  return instance;
+}
 
+// What the threads of this process run; --only names a part of it.
+struct Workload {
+  std::vector<Stream> streams;
+  int perception_count;
+  bool has_periodic;  // Other processes end at the same time as streams would.
+};
+
+Workload MakeWorkload(const Options& options) {
   std::vector<Stream> streams = {{&kModels[1], 5'000'000}};
   int perception_count = 1;
   if (options.scenario == 2) {
@@ -354,7 +359,6 @@ int main(int argc, char** argv) {
   }
   const std::string& only = options.only;
   if (only == "camera") perception_count = 1;
-  // Other processes run the other streams, and end at the same time.
   const bool has_periodic = only != "perception" && only != "camera";
   if (options.alone || (!only.empty() && has_periodic)) perception_count = 0;
   if (has_periodic && !only.empty() && only != "periodic") {
@@ -364,98 +368,107 @@ int main(int argc, char** argv) {
     if (streams.empty()) {
       std::fprintf(stderr, "--only: scenario %d has no stream %s\n",
                    options.scenario, only.c_str());
-      return 2;
+      std::exit(2);
     }
   }
+  return {std::move(streams), perception_count, has_periodic};
+}
+
+void StartTrace(const Options& options, takt_instance_t* instance) {
+  if (options.trace.empty()) return;
+  takt_tracing_options_t tracing;
+  takt_tracing_options_init(&tracing);
+  tracing.event_count_max = options.trace_events;
+  Check(takt_tracing_start(instance, &tracing));
+}
+
+void WriteTrace(const Options& options, takt_instance_t* instance) {
+  if (options.trace.empty()) return;
+  takt_tracing_stop(instance);
+  takt_trace_t* trace = nullptr;
+  Check(takt_tracing_collect(instance, &trace));
+  Check(takt_trace_write_file(trace, TAKT_TRACE_FORMAT_PERFETTO,
+                              options.trace.c_str()));
+  takt_trace_release(trace);
+}
+
+struct Frames {
+  std::vector<int64_t> sorted_ns;
+  int64_t elapsed_ns;
+};
+
+// Runs perception until the streams end, which get their times.
+Frames Run(const Options& options, takt_instance_t* instance,
+           takt_device_t* device, Workload& workload) {
   const int32_t low = options.flat ? TAKT_PRIORITY_DEFAULT : kLowPriority;
   const int32_t high = options.flat ? TAKT_PRIORITY_DEFAULT : kHighPriority;
-
+  std::vector<std::unique_ptr<Call>> perceptions, calls;
+  for (int i = 0; i < workload.perception_count && !options.bare; ++i) {
+    perceptions.push_back(std::make_unique<Call>(
+        instance, device, options.directory, kModels[0], low));
+  }
+  for (const Stream& stream : workload.streams) {
+    calls.push_back(options.bare ? nullptr
+                                 : std::make_unique<Call>(instance, device,
+                                                          options.directory,
+                                                          *stream.model, high));
+  }
+  StartTrace(options, instance);
   std::atomic<bool> stop{false};
-  std::vector<std::vector<int64_t>> frames_ns(
-      static_cast<size_t>(perception_count));
-  int64_t elapsed_ns = 0;
-  {
-    std::vector<std::unique_ptr<Call>> perceptions, calls;
-    for (int i = 0; i < perception_count && !options.bare; ++i) {
-      perceptions.push_back(std::make_unique<Call>(
-          instance, device, options.directory, kModels[0], low));
-    }
-    for (const Stream& stream : streams) {
-      if (options.bare) {
-        calls.push_back(nullptr);
-        continue;
+  std::vector<std::vector<int64_t>> frames_ns(perceptions.size());
+  const int64_t start_ns = takt_clock_now_ns() + 200'000'000;
+  std::vector<std::thread> perception_threads, control_threads;
+  const unsigned spinners =
+      options.bare ? std::thread::hardware_concurrency() : 0;
+  for (unsigned i = 0; i < spinners; ++i) {
+    perception_threads.emplace_back([&] {
+      while (!stop.load()) SpinUntil(takt_clock_now_ns() + 1000);
+    });
+  }
+  for (size_t i = 0; i < perceptions.size(); ++i) {
+    perception_threads.emplace_back([&, i] {
+      if (options.pin) KeepTo(false);
+      while (!stop.load()) {
+        const int64_t begin_ns = takt_clock_now_ns();
+        perceptions[i]->Run();
+        frames_ns[i].push_back(takt_clock_now_ns() - begin_ns);
       }
-      calls.push_back(std::make_unique<Call>(
-          instance, device, options.directory, *stream.model, high));
-    }
-    if (!options.trace.empty()) {
-      takt_tracing_options_t tracing;
-      takt_tracing_options_init(&tracing);
-      tracing.event_count_max = options.trace_events;
-      Check(takt_tracing_start(instance, &tracing));
-    }
-    const int64_t start_ns = takt_clock_now_ns() + 200'000'000;
-    std::vector<std::thread> perception_threads, control_threads;
-    const unsigned spinners =
-        options.bare ? std::thread::hardware_concurrency() : 0;
-    for (unsigned i = 0; i < spinners; ++i) {
-      perception_threads.emplace_back([&] {
-        while (!stop.load()) SpinUntil(takt_clock_now_ns() + 1000);
+    });
+  }
+  if (workload.has_periodic) {
+    for (size_t i = 0; i < workload.streams.size(); ++i) {
+      control_threads.emplace_back([&, i] {
+        Control(options, calls[i].get(), start_ns, workload.streams[i]);
       });
     }
-    for (size_t i = 0; i < perceptions.size(); ++i) {
-      perception_threads.emplace_back([&, i] {
-        if (options.pin) KeepTo(false);
-        while (!stop.load()) {
-          const int64_t begin_ns = takt_clock_now_ns();
-          perceptions[i]->Run();
-          frames_ns[i].push_back(takt_clock_now_ns() - begin_ns);
-        }
-      });
-    }
-    for (size_t i = 0; has_periodic && i < streams.size(); ++i) {
-      control_threads.emplace_back(
-          [&, i] { Control(options, calls[i].get(), start_ns, streams[i]); });
-    }
-    for (std::thread& thread : control_threads) thread.join();
-    if (!has_periodic) {
-      SleepUntil(start_ns + static_cast<int64_t>(options.seconds * 1e9));
-    }
-    elapsed_ns = takt_clock_now_ns() - start_ns;
-    stop = true;
-    for (std::thread& thread : perception_threads) thread.join();
+  } else {
+    SleepUntil(start_ns + static_cast<int64_t>(options.seconds * 1e9));
   }
-  if (!options.trace.empty()) {
-    takt_tracing_stop(instance);
-    takt_trace_t* trace = nullptr;
-    Check(takt_tracing_collect(instance, &trace));
-    Check(takt_trace_write_file(trace, TAKT_TRACE_FORMAT_PERFETTO,
-                                options.trace.c_str()));
-    takt_trace_release(trace);
-  }
-  takt_executor_statistics_t cores = {};
-  cores.struct_size = sizeof(cores);
-  takt_executor_query_statistics(takt_instance_executor(instance), &cores);
-  takt_device_release(device);
-  takt_instance_release(instance);
-
-  std::vector<int64_t> frames;
+  for (std::thread& thread : control_threads) thread.join();
+  Frames frames = {{}, takt_clock_now_ns() - start_ns};
+  stop = true;
+  for (std::thread& thread : perception_threads) thread.join();
   for (const auto& each : frames_ns) {
-    frames.insert(frames.end(), each.begin(), each.end());
+    frames.sorted_ns.insert(frames.sorted_ns.end(), each.begin(), each.end());
   }
-  std::sort(frames.begin(), frames.end());
+  std::sort(frames.sorted_ns.begin(), frames.sorted_ns.end());
+  return frames;
+}
+
+void Print(const Options& options, const std::vector<Stream>& streams,
+           const Frames& frames, const takt_executor_statistics_t& cores) {
   std::printf(
       "{\"runtime\": \"takt\", \"device\": \"%s\", \"policy\": \"%s\", "
       "\"scenario\": %d, ",
       options.device.c_str(), options.policy.c_str(), options.scenario);
   std::printf("%s, \"perception_fps\": %.2f, ", Figures(streams[0]).c_str(),
-              static_cast<double>(frames.size()) * 1e9 /
-                  static_cast<double>(elapsed_ns));
-  if (frames.empty()) {
+              static_cast<double>(frames.sorted_ns.size()) * 1e9 /
+                  static_cast<double>(frames.elapsed_ns));
+  if (frames.sorted_ns.empty()) {
     std::printf("\"perception_us_p50\": null, \"streams\": {");
   } else {
     std::printf("\"perception_us_p50\": %.1f, \"streams\": {",
-                QuantileUs(frames, 0.5));
+                QuantileUs(frames.sorted_ns, 0.5));
   }
   for (size_t i = 0; i < streams.size(); ++i) {
     std::printf("%s\"%s\": {%s, \"wake_us\": %s, \"service_us\": %s}",
@@ -467,5 +480,23 @@ int main(int argc, char** argv) {
   std::printf("}, \"yields\": %llu, \"yield_ms\": %.1f}\n",
               static_cast<unsigned long long>(cores.yield_count),
               static_cast<double>(cores.yield_ns) * 1e-6);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = Parse(argc, argv);
+  takt_instance_t* instance = MakeInstance(options);
+  takt_device_t* device = nullptr;
+  Check(takt_device_create(instance, options.device.c_str(), nullptr, &device));
+  Workload workload = MakeWorkload(options);
+  const Frames frames = Run(options, instance, device, workload);
+  WriteTrace(options, instance);
+  takt_executor_statistics_t cores = {};
+  cores.struct_size = sizeof(cores);
+  takt_executor_query_statistics(takt_instance_executor(instance), &cores);
+  takt_device_release(device);
+  takt_instance_release(instance);
+  Print(options, workload.streams, frames, cores);
   return 0;
 }
