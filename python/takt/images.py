@@ -15,6 +15,7 @@ _POINTWISE = {
     "Add", "Clip", "Div", "Elu", "Erf", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish", "Mul", "PRelu",
     "Relu", "Sigmoid", "Softplus", "Sub", "Tanh",
 }
+_QUANTIZED = {"QuantizeLinear", "DequantizeLinear"}
 
 
 class ImagePorter:
@@ -23,7 +24,7 @@ class ImagePorter:
     def image_handlers(self) -> dict[tuple[str, str], Callable[[Any], bool]]:
         return {
             **{("", kind): self.on_pointwise for kind in _POINTWISE},
-            ("", "BatchNormalization"): self.on_normalized_images,
+            **{("", kind): self.on_scaled_images for kind in ("BatchNormalization", *_QUANTIZED)},
             ("", "Concat"): self.on_joined_images,
         }
 
@@ -36,6 +37,11 @@ class ImagePorter:
         """The images of a volume of known shape."""
         if name not in self.images:
             n, c, d, h, w = self.shapes[name]
+            maker = self.makers.get(name)
+            if maker is not None and maker.op_type in _QUANTIZED and self.volume_shape(maker.input[0]):
+                inputs = [self.images_of(maker.input[0]), *maker.input[1:]]
+                self.images[name] = self.emit(maker.op_type, inputs, **self.attributes(maker))
+                return self.images[name]
             turned = self.emit("Transpose", [name], perm=[0, 2, 1, 3, 4])
             self.images[name] = self.emit("Reshape", [turned, self.constant([n * d, c, h, w])])
         return self.images[name]
@@ -103,12 +109,12 @@ class ImagePorter:
             return None
         return self.emit("Reshape", [name, self.constant([1] if is_one else [1, shape[1], 1, 1])])
 
-    def on_normalized_images(self, node: Any) -> bool:
+    def on_scaled_images(self, node: Any) -> bool:
+        """By numbers for each channel, or for all."""
         shape = self.volume_shape(node.output[0])
         if shape is None or node.input[0] not in self.images or len(node.output) > 1:
             return False
-        found = self.emit("BatchNormalization", [self.images[node.input[0]], *node.input[1:]],
-                          **self.attributes(node))
+        found = self.emit(node.op_type, [self.images[node.input[0]], *node.input[1:]], **self.attributes(node))
         self.set_images(node.output[0], found, shape)
         return True
 

@@ -20,12 +20,12 @@ class VolumePorter:
         if not self.has_volumes(node):
             return False
         source, weights, bias = [*node.input, ""][:3]
-        result, kernel = self.shapes[node.output[0]], self.constants[weights]
+        result, kernel = self.shapes[node.output[0]], self.volume_weights(weights)
         group = self.attributes(node).get("group", 1)
         pads, strides, dilations = self.window_of(node)
         filters, channels, taps = kernel.shape[:3]
         if taps > 1 and kernel.shape[3:] == (1, 1) == tuple(strides[1:]) and not any(pads[1:3] + pads[4:]):
-            return self.on_rows_of_images(node, kernel[..., 0])
+            return self.on_rows_of_images(node, self.weights_like(weights, kernel[..., 0]), taps)
         images, shape = self.with_ends(self.images_of(source), self.shapes[source], (pads[0], pads[3]))
         flat = {"strides": list(strides[1:]), "dilations": list(dilations[1:]), "group": group,
                 "kernel_shape": list(kernel.shape[3:]), "pads": [pads[i] for i in (1, 2, 4, 5)]}
@@ -35,7 +35,7 @@ class VolumePorter:
         else:
             joined = [self.step(images, shape, tap * dilations[0], strides[0], result[2]) for tap in range(taps)]
         if group == filters == shape[1] > 1:
-            found = self.sum_of_taps(joined, kernel, bias, flat)
+            found = self.sum_of_taps(joined, weights, bias, flat)
         else:
             turned = kernel
             if group == 1:  # Whole images one after another.
@@ -47,35 +47,35 @@ class VolumePorter:
             if group > 1 or len(joined) < taps:
                 rows = self.emit("Reshape", [rows, self.constant(
                     [shape[0] * result[2], shape[1] * taps, *shape[3:]])])
-            turned = self.constant(turned.reshape(filters, channels * taps, *kernel.shape[3:]))
-            found = self.emit("Conv", [rows, turned, *bias], **flat)
+            turned = turned.reshape(filters, channels * taps, *kernel.shape[3:])
+            found = self.emit("Conv", [rows, self.weights_like(weights, turned), *bias], **flat)
         self.set_images(node.output[0], found, result)
         return True
 
-    def on_rows_of_images(self, node: Any, kernel: np.ndarray) -> bool:
+    def on_rows_of_images(self, node: Any, weights: str, taps: int) -> bool:
         """A convolution along the images alone: each image is one row of pixels."""
         source, bias = node.input[0], list(node.input[2:])
         (n, c, d, h, w), result = self.shapes[source], self.shapes[node.output[0]]
         pads, strides, dilations = self.window_of(node)
         apart = self.emit("Reshape", [self.images_of(source), self.constant([n, d, c, h * w])])
         found = self.emit(
-            "Conv", [self.emit("Transpose", [apart], perm=[0, 2, 1, 3]), self.constant(kernel), *bias],
-            group=self.attributes(node).get("group", 1), kernel_shape=[kernel.shape[2], 1],
+            "Conv", [self.emit("Transpose", [apart], perm=[0, 2, 1, 3]), weights, *bias],
+            group=self.attributes(node).get("group", 1), kernel_shape=[taps, 1],
             strides=[strides[0], 1], dilations=[dilations[0], 1], pads=[pads[0], 0, pads[3], 0])
         turned = self.emit("Transpose", [found], perm=[0, 2, 1, 3])
         images = self.emit("Reshape", [turned, self.constant([n * result[2], result[1], h, w])])
         self.set_images(node.output[0], images, result)
         return True
 
-    def sum_of_taps(self, steps: list[str], kernel: np.ndarray, bias: list[str], flat: dict[str, Any]) -> str:
+    def sum_of_taps(self, steps: list[str], weights: str, bias: list[str], flat: dict[str, Any]) -> str:
         """A depthwise convolution, as one of images for each tap."""
-        found = ""
+        kernel, found = self.volume_weights(weights), ""
         for tap, step in enumerate(steps):
-            weights = self.constant(kernel[:, :, tap])
+            own = self.weights_like(weights, kernel[:, :, tap])
             if found:
-                found = self.emit("Add", [self.emit("Conv", [step, weights], **flat), found])
+                found = self.emit("Add", [self.emit("Conv", [step, own], **flat), found])
             else:
-                found = self.emit("Conv", [step, weights, *bias], **flat)
+                found = self.emit("Conv", [step, own, *bias], **flat)
         return found
 
     def on_volume_transpose(self, node: Any) -> bool:
@@ -86,7 +86,7 @@ class VolumePorter:
                 or attributes.get("group", 1) != 1):
             return False
         source, weights, bias = [*node.input, ""][:3]
-        shape, result, kernel = self.shapes[source], self.shapes[node.output[0]], self.constants[weights]
+        shape, result, kernel = self.shapes[source], self.shapes[node.output[0]], self.volume_weights(weights)
         pads, strides, dilations = self.window_of(node)
         phases = [_Phase(kernel.shape[2], strides[0], dilations[0], pads[0] + first)
                   for first in range(strides[0])]
@@ -102,7 +102,7 @@ class VolumePorter:
             rows = self.emit("Concat", steps, axis=1) if len(steps) > 1 else steps[0]
             flat = np.concatenate([kernel[:, :, tap] for tap in phase.taps])
             each = self.emit(
-                "ConvTranspose", [rows, self.constant(flat), *([bias] if bias else [])],
+                "ConvTranspose", [rows, self.weights_like(weights, flat), *([bias] if bias else [])],
                 kernel_shape=list(kernel.shape[3:]), strides=list(strides[1:]),
                 dilations=list(dilations[1:]), pads=[pads[i] for i in (1, 2, 4, 5)],
                 output_padding=list(attributes.get("output_padding", [0] * 3)[1:]))
@@ -117,9 +117,24 @@ class VolumePorter:
     def has_volumes(self, node: Any) -> bool:
         """Whether all shapes are known, and the weights and the padding."""
         shapes = [self.shapes.get(name, []) for name in (node.input[0], node.output[0])]
-        return (node.input[1] in self.constants and self.constants[node.input[1]].ndim == 5
+        kernel = self.volume_weights(node.input[1])
+        return (kernel is not None and kernel.ndim == 5
                 and all(len(shape) == 5 and None not in shape for shape in shapes)
                 and self.attributes(node).get("auto_pad", b"NOTSET") == b"NOTSET")
+
+    def volume_weights(self, name: str) -> np.ndarray | None:
+        """Constant weights, as floats or as the bytes that stand for them."""
+        maker = self.makers.get(name)
+        if maker is not None and maker.op_type == "DequantizeLinear":
+            name = maker.input[0]
+        return self.constants.get(name)
+
+    def weights_like(self, name: str, values: np.ndarray) -> str:
+        """Other weights that stand for what the weights `name` do, by the scales of the same axis."""
+        maker, own = self.makers.get(name), self.constant(values)
+        if maker is None or maker.op_type != "DequantizeLinear":
+            return own
+        return self.emit("DequantizeLinear", [own, *maker.input[1:]], **self.attributes(maker))
 
     def window_of(self, node: Any) -> tuple[list[int], list[int], list[int]]:
         """The padding, the strides and the dilations."""

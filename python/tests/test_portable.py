@@ -731,6 +731,36 @@ def test_what_is_between_volumes_is_of_images(count):
     assert len(turned) <= (1 if count == 1 else 4)
 
 
+@pytest.mark.parametrize("kind, group", [("Conv", 1), ("Conv", 4), ("ConvTranspose", 1)])
+def test_volumes_of_bytes_are_convolved_as_images(kind, group):
+    scale, weights = np.float32(0.05), RNG.integers(-127, 128, (4, 4 // group, 3, 3, 3), np.int8)
+    scales = np.linspace(0.01, 0.02, 4, dtype=np.float32)
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "scale"], ["a"]), helper.make_node("DequantizeLinear", ["a", "scale"], ["b"]),
+        helper.make_node("DequantizeLinear", ["w", "scales"], ["v"], axis=0 if kind == "Conv" else 1),
+        helper.make_node(kind, ["b", "v"], ["c"], pads=[1] * 6, group=group),
+        helper.make_node("QuantizeLinear", ["c", "scale"], ["d"]), helper.make_node("DequantizeLinear", ["d", "scale"], ["y"]),
+    ]
+    model = model_of(nodes, {"x": [1, 4, 3, 5, 6]}, {"y": [1, 4, 3, 5, 6]}, opset=19, scale=scale, scales=scales, w=weights)
+    ported = portable.port(model)
+    inferred = onnx.shape_inference.infer_shapes(ported)
+    ranks = {value.name: len(value.type.tensor_type.shape.dim) for value in inferred.graph.value_info}
+    made = {name: node.op_type for node in ported.graph.node for name in node.output}
+    windows = [node for node in ported.graph.node if node.op_type == kind]
+    assert windows and all(ranks[node.output[0]] == 4 for node in windows)
+    assert all(made[node.input[1]] == "DequantizeLinear" for node in windows)
+    assert group > 1 or made[windows[0].input[0]] in ("DequantizeLinear", "Concat")
+    x = floats(1, 4, 3, 5, 6)
+    for a, b in zip(ort_run(model, {"x": x}), ort_run(ported, {"x": x})):
+        assert np.abs(a - b).max() <= scale * 1.01
+
+
+def test_no_part_of_the_porter_hides_a_method_of_another():
+    own = [name for part in portable._Porter.__mro__ if part is not object
+           for name, value in vars(part).items() if callable(value) and not name.startswith("__")]
+    assert len(own) == len(set(own)), sorted({name for name in own if own.count(name) > 1})
+
+
 def test_volumes_with_images_of_the_bias_alone_stay():
     network = model_of([helper.make_node("ConvTranspose", ["x", "w"], ["y"], strides=[2, 1, 1])],
                        {"x": [1, 2, 3, 4, 4]}, {"y": None}, w=floats(2, 2, 1, 3, 3))
