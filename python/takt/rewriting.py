@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import (attention, batches, boxes, branches, canonical, channels_last, endings, folding, graphs, quantized,
-               recurrent, signed, slicing, stretched, tiled_calls)
+               recurrent, signed, slicing, stretched, tiled_calls, top_k)
 from .channels_last import BINARY, TO_FIRST, TO_LAST, UNARY
 from .kernel_calls import ROWS_MAX, make_kernel, prefers_winograd
 from .lowering import AnyKernel
@@ -72,7 +72,7 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
 
 class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.BoxesRewriter,
                 channels_last.ChannelsLastRewriter, endings.EndingRewriter, recurrent.RecurrentRewriter,
-                slicing.SlicingRewriter, stretched.StretchRewriter, graphs.NodeReader):
+                slicing.SlicingRewriter, stretched.StretchRewriter, top_k.TopKRewriter, graphs.NodeReader):
     def __init__(self, model: Any, precision: str) -> None:
         import onnx
 

@@ -238,6 +238,31 @@ def test_other_grus_stay_with_the_compiler(tmp_path):
     assert not kernels
 
 
+@pytest.mark.parametrize("shape, axis, most, largest", [
+    ((1, 300), -1, 12, 1), ((4, 7, 50), 1, 3, 0), ((2, 5, 6), 0, 2, 1), ((1, 8, 6, 5), 1, 8, 1)])
+def test_the_greatest_numbers_are_found(needs_compiler, tmp_path, shape, axis, most, largest):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    onnx = pytest.importorskip("onnx")
+    from takt import rewriting
+
+    results = [*shape]
+    results[axis] = most
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("TopK", ["x", "k"], ["values", "places"], axis=axis, largest=largest)], "net",
+        [onnx.helper.make_tensor_value_info("x", 1, shape)],
+        [onnx.helper.make_tensor_value_info("values", 1, results),
+         onnx.helper.make_tensor_value_info("places", 7, results)],
+        [onnx.numpy_helper.from_array(np.array([most]), "k")])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    assert len(rewriting.rewrite(model)[1]) == 1
+    path = tmp_path / "net.onnx"
+    onnx.save(model, path)
+    x = np.round(np.random.default_rng(5).standard_normal(shape) * 9).astype(np.float32)  # Some are equal.
+    want = onnxruntime.InferenceSession(path).run(None, {"x": x})
+    for a, b in zip(want, takt.compile(path, cache=tmp_path, recipe="native").load().net(x)):
+        np.testing.assert_array_equal(b, a)
+
+
 @pytest.mark.parametrize("limits", [(10, 0.5, 0.1), (10 ** 18, 0.4, None)])
 @pytest.mark.parametrize("batch, classes, centered", [(1, 1, 0), (2, 3, 1)])
 def test_boxes_are_selected(needs_compiler, tmp_path, limits, batch, classes, centered):

@@ -11,6 +11,7 @@
 #include "cpu/gru_import.h"
 #include "cpu/lstm_import.h"
 #include "cpu/rows_imports.h"
+#include "cpu/top_k_import.h"
 #include "kernels/conv2d.h"
 #include "kernels/conv2d_i8.h"
 #include "kernels/tile_registers.h"
@@ -203,6 +204,7 @@ constexpr Entry kEntries[] = {
     {"takt_lstm_f32", &LstmImport},
     {"takt_softmax_f32", &SoftmaxF32Import},
     {"takt_select_boxes_f32", &SelectBoxesImport},
+    {"takt_top_k_f32", &TopKImport},
 };
 constexpr Entry kI8Entries[] = {
     {"takt_conv2d_i8", &Conv2dI8Import},

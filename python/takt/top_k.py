@@ -1,0 +1,45 @@
+"""The greatest or least numbers by Takt's own kernel: a part of `rewriting`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from . import tiled_calls
+
+_TILE_NUMBERS = 1 << 15  # Of the rows that a tile searches.
+
+
+class TopKRewriter:
+    """The part of the rewriter that knows TopK, for which the compiler sorts each row,
+    pair by pair."""
+
+    def on_topk(self, node: Any) -> bool:
+        source, shape, most = node.input[0], self.shape(node.input[0]), self.constants.get(node.input[1])
+        attributes = self.attributes(node)
+        if not shape or most is None or source not in self.dynamic or not self.is_float(source):
+            return False
+        axis = attributes.get("axis", -1) % len(shape)
+        rows, count, most = math.prod(shape) // max(1, shape[axis]), shape[axis], int(most.reshape(-1)[0])
+        if not 1 <= most <= count or math.prod(shape) >= 1 << 31:
+            return False
+        # The axis as the last one, and back.
+        order = [i for i in range(len(shape)) if i != axis] + [axis]
+        turned = [shape[i] for i in order[:-1]] + [most]
+        numbers = self.to_first(source)
+        if axis != len(shape) - 1:
+            numbers = self.emit("Transpose", [numbers], self.fresh("top"), tuple(shape[i] for i in order), perm=order)
+        call = tiled_calls.TiledCall(
+            "takt_top_k_f32", ("f32", "i32"), (rows, count, most, int(not attributes.get("largest", 1))), (), 1,
+            rows, max(1, min(rows, _TILE_NUMBERS // count)), rows * count * count)
+        integer, found = self.onnx.TensorProto.INT32, self.onnx.TensorProto.INT64
+        places = self.kernel(call, [numbers], self.fresh("top"), tuple(turned), integer)
+        values, wide = node.output[0], node.output[1] or self.fresh("top")
+        if axis == len(shape) - 1:
+            self.emit("Cast", [places], wide, to=found)
+        else:
+            places = self.emit("Cast", [places], self.fresh("top"), tuple(turned), element=found, to=found)
+            self.emit("Transpose", [places], wide, perm=[order.index(i) for i in range(len(shape))])
+        if values:
+            self.emit("GatherElements", [source, wide], values, axis=axis)
+        return True

@@ -1,0 +1,62 @@
+#include "cpu/top_k_import.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "cpu/kernel_imports.h"
+#include "gtest/gtest.h"
+#include "tests/cpu/import_buffer.h"
+
+namespace takt::cpu {
+namespace {
+
+struct Parameters {
+  ImportBuffer numbers, places;
+  int32_t rows, count, most, is_least;
+  int32_t part, first_row, row_count;
+};
+
+int Call(Parameters parameters) {
+  const ImportFunction import =
+      *FindKernelImport("takt_top_k_f32", kernels::SelectKernels({}), nullptr);
+  return import.function(&parameters, import.context, nullptr);
+}
+
+TEST(TopKImportTest, RefusesBuffersThatAreTooSmall) {
+  // Element 0 lies before the buffers.
+  const float numbers[7] = {99, 1, 3, 2, 5, 4, 6};
+  int32_t places[5] = {};
+  const Parameters good = {
+      {numbers, 1, 6}, {places, 1, 4}, 2, 3, 2, 0, 0, 0, 2};
+  WithEachFault(
+      good,
+      {[](Parameters& p) { --p.numbers.size; },
+       [](Parameters& p) { --p.places.size; },
+       [](Parameters& p) { p.numbers.size = -6; },
+       [](Parameters& p) { p.rows = -1; },
+       [](Parameters& p) { p.rows = INT32_MAX; },
+       [](Parameters& p) { p.count = 0, p.most = 0; },
+       [](Parameters& p) { p.count = INT32_MAX; },
+       [](Parameters& p) { p.most = -1; }, [](Parameters& p) { p.most = 4; },
+       [](Parameters& p) { p.first_row = -1; },
+       [](Parameters& p) { p.first_row = 3; },
+       [](Parameters& p) { p.row_count = -1; }},
+      [&](const Parameters& parameters) {
+        EXPECT_NE(Call(parameters), 0);
+        for (const int32_t x : places) EXPECT_EQ(x, 0);
+      });
+  ASSERT_EQ(Call(good), 0);
+  EXPECT_EQ(std::vector<int32_t>(places, places + 5),
+            (std::vector<int32_t>{0, 1, 2, 2, 0}));
+}
+
+TEST(TopKImportTest, ComputesTheRowsOfItsTile) {
+  const float numbers[6] = {1, 3, 5, 4, 2, 6};
+  int32_t places[3] = {-1, -1, -1};
+  ASSERT_EQ(Call({{numbers, 0, 6}, {places, 0, 3}, 3, 2, 1, 1, 0, 1, 9}), 0);
+  EXPECT_EQ(std::vector<int32_t>(places, places + 3),
+            (std::vector<int32_t>{-1, 1, 0}));
+}
+
+}  // namespace
+}  // namespace takt::cpu
