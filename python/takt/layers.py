@@ -11,6 +11,8 @@ from typing import Any, Callable
 
 import numpy as np
 
+_SCATTER_MAX = 1 << 26  # Comparisons of places and updates.
+
 
 class LayerPorter:
     """The part of the porter that knows them."""
@@ -35,6 +37,7 @@ class LayerPorter:
             ("", "SimplifiedLayerNormalization"): self.on_rms_normalization,  # Of ONNX Runtime.
             ("com.microsoft", "RotaryEmbedding"): self.on_rotated,
             ("com.microsoft", "SkipSimplifiedLayerNormalization"): self.on_skip_rms_normalization,
+            ("", "ScatterElements"): self.on_scattered_extremes,
             ("", "Slice"): self.on_backward_slice,
             ("", "Softsign"): self.on_softsign,
             ("", "SpaceToDepth"): self.on_space_to_depth,
@@ -389,6 +392,31 @@ class LayerPorter:
             product = self.emit("Mul", [product, moved(product, count)])
             count *= 2
         self.emit("Identity", [product], node.output[0])
+        return True
+
+    def on_scattered_extremes(self, node: Any) -> bool:
+        """The greatest or least of all that goes to a place: each place looks at all updates."""
+        data, indices, updates = node.input
+        own, kind = self.attributes(node), self.attributes(node).get("reduction", b"none").decode()
+        shape, given = (self.shapes.get(name, [None]) for name in (data, indices))
+        if kind not in ("max", "min") or None in [*shape, *given] or not self.known(updates):
+            return False
+        axis = own.get("axis", 0) % len(shape)
+        size, places = shape[axis], [1] * (len(shape) + 1)
+        if [*given[:axis], size, *given[axis + 1:]] != shape or math.prod(shape) * given[axis] > _SCATTER_MAX:
+            return False
+        integers = self.emit("Cast", [indices], to=self.onnx.TensorProto.INT64)
+        zero, whole = self.constant(np.asarray(0)), self.constant(np.asarray(size))
+        integers = self.emit("Where", [self.emit("Less", [integers, zero]), self.emit("Add", [integers, whole]),
+                                       integers])
+        places[axis] = size
+        apart = self.constant([axis])
+        is_there = self.emit("Equal", [self.emit("Unsqueeze", [integers, apart]),
+                                       self.constant(np.arange(size).reshape(places))])
+        none = self.constant(np.float32(-np.inf if kind == "max" else np.inf))
+        found = self.emit("Where", [is_there, self.emit("Unsqueeze", [updates, apart]), none])
+        found = self.reduce(f"Reduce{kind.title()}", found, [axis + 1], keepdims=0)
+        self.emit(kind.title(), [data, found], node.output[0])
         return True
 
     def on_single_numbers(self, node: Any) -> bool:

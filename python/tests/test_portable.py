@@ -874,6 +874,18 @@ def test_reductions_of_single_numbers(kind, shape, axes, keepdims):
     check(model, {"x": np.abs(floats(*shape)) + 0.1}, kind)
 
 
+@pytest.mark.parametrize("kind", ["max", "min"])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_the_greatest_of_what_is_scattered(needs_compiler, tmp_path, kind, axis):
+    shape, given = [4, 3], [6, 3] if axis == 0 else [4, 5]
+    model = model_of([helper.make_node("ScatterElements", ["x", "i", "u"], ["y"], axis=axis, reduction=kind)],
+                     {"x": shape, "i": (TensorProto.INT64, given), "u": given}, {"y": shape}, opset=18)
+    feeds = {"x": floats(*shape), "i": RNG.integers(-3, 3, given), "u": floats(*given)}
+    onnx.save(model, tmp_path / "net.onnx")
+    found = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(*feeds.values())
+    np.testing.assert_array_equal(found, ort_run(model, feeds)[0])
+
+
 def test_places_between_pixels_as_pytorch_counts_them():
     model = model_of([helper.make_node("Resize", ["x", "", "", "sizes"], ["y"], mode="nearest", nearest_mode="floor",
                                        coordinate_transformation_mode="pytorch_half_pixel")],
