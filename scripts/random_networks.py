@@ -23,7 +23,6 @@ usage: scripts/random_networks.py [--seed=1] [--count=20] [--recipe=NAME]
 needs: the packages takt, onnx and onnxruntime, as build/venv has them after
 scripts/test.sh --python
 """
-import argparse
 import logging
 import math
 import pathlib
@@ -37,7 +36,7 @@ import onnxruntime
 from onnxruntime import quantization
 
 import takt
-from random_operators import Comparison, Network
+from random_operators import Comparison, Network, flags
 
 TOLERANCE, INT8_TOLERANCE = 1e-3, 0.1
 
@@ -442,11 +441,11 @@ class NetworkComparison(Comparison):
             try:
                 model = quantized(net, self.path)
             except (ValueError, RuntimeError) as refusal:  # Of a tensor that nothing gives a scale.
-                return self.say("not quantized", seed, str(refusal))
+                return self.report("not quantized", seed, str(refusal))
             wanted = self.wanted(model, feeds)
             onnx.save(model, self.path)
         if wanted is None:
-            return self.say("ONNX Runtime refuses", seed, "")
+            return self.report("ONNX Runtime refuses", seed, "")
         try:
             found = takt.compile(self.path, cache=self.cache, **self.options).load()
             found = found.net(*feeds.values())
@@ -458,7 +457,7 @@ class NetworkComparison(Comparison):
             outcome, text = self.outcome(found, wanted, tolerance)
         self.counts[outcome] += 1
         if outcome != "agree":
-            self.say(outcome, seed, text)
+            self.report(outcome, seed, text)
             if keep:
                 shutil.copy(self.path, keep / f"{seed}.onnx")
 
@@ -477,15 +476,12 @@ class NetworkComparison(Comparison):
                 return "differ", f"result {number} {list(b.shape)}: by {away(a, b):.3g} of the greatest"
         return "agree", ""
 
-    def say(self, what, seed, text):
+    def report(self, what, seed, text):
         print(f"{what}: --seed={seed} --count=1: {text}", flush=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=20)
-    parser.add_argument("--recipe")
+    parser = flags(__doc__)
     parser.add_argument("--int8", action="store_true")
     parser.add_argument("--blocks", type=int)
     parser.add_argument("--keep", type=pathlib.Path)

@@ -458,11 +458,17 @@ class Comparison:
         print(f"{what}: --seed={seed} --only={number}: {net.results[number][1]}: {text}", flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def flags(text):
+    """Those of each script that compares random networks."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--recipe")
+    return parser
+
+
+def main():
+    parser = flags(__doc__)
     parser.add_argument("--only", type=int)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
