@@ -24,7 +24,7 @@ class ImagePorter:
     def image_handlers(self) -> dict[tuple[str, str], Callable[[Any], bool]]:
         return {
             **{("", kind): self.on_pointwise for kind in _POINTWISE},
-            **{("", kind): self.on_scaled_images for kind in ("BatchNormalization", *_QUANTIZED)},
+            **{("", kind): self.on_scaled_images for kind in ("BatchNormalization", "QuantizeLinear")},
             ("", "Concat"): self.on_joined_images,
         }
 

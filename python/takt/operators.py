@@ -15,6 +15,7 @@ import numpy as np
 _MICROSOFT = "com.microsoft"
 _SQRT_HALF = np.float32(math.sqrt(0.5))
 _FAST_GELU = (np.float32(math.sqrt(2 / math.pi)), np.float32(0.044715))
+_NARROW = {"int2", "uint2", "int4", "uint4"}
 
 
 class OperatorPorter:
@@ -27,6 +28,7 @@ class OperatorPorter:
             ("", "ConvInteger"): self.on_integers,
             ("", "MatMulInteger"): self.on_integers,
             ("", "Cast"): self.on_cast,
+            ("", "DequantizeLinear"): self.on_dequantize,
             (_MICROSOFT, "QLinearAdd"): self.on_qlinear_binary,
             (_MICROSOFT, "QLinearMul"): self.on_qlinear_binary,
             (_MICROSOFT, "QLinearSigmoid"): self.on_qlinear_unary,
@@ -71,6 +73,26 @@ class OperatorPorter:
         scale = self.constant((scales[0] * scales[1]).astype(np.float32).reshape(scales[1].shape))
         attributes = {"axis": 0} if scales[1].ndim else {}
         return self.dequantize(name, scale, "", **attributes)
+
+    def on_dequantize(self, node: Any) -> bool:
+        """Weights of less than a byte, or whose blocks have scales, as floats."""
+        own, numbers = self.attributes(node), [self.constants.get(name) for name in node.input if name]
+        block = own.get("block_size", 0)
+        if self.on_scaled_images(node):
+            return True
+        if any(array is None for array in numbers) or not (block or numbers[0].dtype.name in _NARROW):
+            return False
+        values, scale, *zero = (array.astype(np.float32) for array in numbers)
+        axis = own.get("axis", 1) % max(1, values.ndim)
+
+        def spread(array: np.ndarray) -> np.ndarray:
+            if block:
+                return array.repeat(block, axis).take(range(values.shape[axis]), axis)
+            return array.reshape([-1 if i == axis else 1 for i in range(values.ndim)]) if array.size > 1 else array
+
+        values = (values - spread(zero[0]) if zero else values) * spread(scale)
+        self.emit("Identity", [self.constant(values)], node.output[0])
+        return True
 
     def on_qlinear_conv(self, node: Any) -> bool:
         x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, *rest = node.input

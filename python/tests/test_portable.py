@@ -548,6 +548,26 @@ def test_blocks_of_bits_are_floats(zero, bits, ins, has_bias):
     check_microsoft(model, {"x": floats(2, 3, ins)})
 
 
+@pytest.mark.parametrize("kind", ["INT4", "UINT4", "INT8"])
+@pytest.mark.parametrize("block, axis", [(4, 0), (3, 1), (0, 1)])
+def test_narrow_weights_and_blocks_are_floats(kind, block, axis):
+    if kind == "INT8" and not block:
+        pytest.skip("these stay bytes")
+    low, high = {"INT4": (-8, 8), "UINT4": (0, 16), "INT8": (-128, 128)}[kind]
+    weights = helper.make_tensor("w", getattr(TensorProto, kind), [8, 6], RNG.integers(low, high, 48))
+    counts = [8, 6]
+    counts[axis] //= block or 1
+    counts = counts if block else [6]
+    zeros = helper.make_tensor("z", getattr(TensorProto, kind), counts, RNG.integers(low, high, math.prod(counts)))
+    nodes = [helper.make_node("DequantizeLinear", ["w", "s", "z"], ["v"], axis=axis, block_size=block),
+             helper.make_node("MatMul", ["x", "v"], ["y"])]
+    model = model_of(nodes, {"x": [3, 8]}, {"y": [3, 6]}, opset=21, s=np.abs(floats(*counts)))
+    model.graph.initializer.extend([weights, zeros])
+    x = floats(3, 8)
+    assert kinds(portable.port(model)) == ["MatMul"]
+    np.testing.assert_allclose(run(portable.port(model), {"x": x})[0], run(model, {"x": x})[0], rtol=0, atol=1e-4)
+
+
 @pytest.mark.parametrize("has_segments, has_mask", [(True, True), (False, False), (True, False)])
 def test_embeddings_are_sums_of_tables(has_segments, has_mask):
     integers = (TensorProto.INT32, [2, 5])
