@@ -4,8 +4,9 @@
 The graphs are what users have: with chains of operations for shapes, masks and weights that
 make_networks.py does not write. Weights are random. benchmarks/networks.py measures them.
 
-usage: export_networks.py OUT [--only NAME,NAME] [--dynamo]
+usage: export_networks.py OUT [--only NAME,NAME] [--dynamo] [--half]
        --dynamo  by torch.export, PyTorch's newer exporter
+       --half    in float16, as NAME.half.onnx
 needs: torch, torchvision, onnx, onnxscript; for some networks timm, ultralytics
 """
 import argparse
@@ -30,6 +31,7 @@ TIMM = {
     "tiny_vit_5m_224": 224, "xcit_nano_12_p16_224": 224,
 }
 YOLO = "yolo11n yolo11n-pose yolov3-tiny yolov5n yolov8n yolov8n-seg yolov10n".split()
+VIDEO = "mc3_18 r2plus1d_18 r3d_18 swin3d_t".split()
 SEGMENTATION = {"deeplabv3_mobilenet_v3_large", "lraspp_mobilenet_v3_large"}
 
 
@@ -112,6 +114,9 @@ def networks():
         options = {"init_weights": False, "aux_logits": False} if name == "googlenet" else {}
         found[name] = lambda name=name, options=options: (
             torchvision.models.get_model(name, weights=None, **options), picture(224))
+    for name in VIDEO:  # Eight images.
+        found[name] = lambda name=name: (
+            torchvision.models.get_model(name, weights=None), (torch.randn(1, 3, 8, 112, 112),))
     for name in SEGMENTATION:
         found[name] = lambda name=name: (
             torchvision.models.get_model(name, weights=None, weights_backbone=None), picture(256))
@@ -138,9 +143,11 @@ def yolo_network(name):
     return network
 
 
-def export(make, path, is_dynamo):
+def export(make, path, is_dynamo, is_half):
     torch.manual_seed(1)
     network, inputs = make()
+    if is_half:
+        network, inputs = network.half(), tuple(each.half() for each in inputs)
     for module in network.modules():  # Statistics as of a network that has learned.
         if isinstance(module, nn.modules.batchnorm._BatchNorm):
             module.running_mean.normal_(0, 0.1)
@@ -155,6 +162,7 @@ def main():
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--only", default="")
     parser.add_argument("--dynamo", action="store_true")
+    parser.add_argument("--half", action="store_true")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     # Its fused layers have no form in ONNX.
@@ -162,11 +170,11 @@ def main():
     only = set(filter(None, args.only.split(",")))
     has_failed = False
     for name, make in networks().items():
-        path = args.out / f"{name}.onnx"
+        path = args.out / (f"{name}.half.onnx" if args.half else f"{name}.onnx")
         if (only and name not in only) or path.exists():
             continue
         try:
-            export(make, path, args.dynamo)
+            export(make, path, args.dynamo, args.half)
         except Exception as error:
             path.unlink(missing_ok=True)
             print(f"{name}: {type(error).__name__}: {str(error).splitlines()[0][:200]}", file=sys.stderr)
