@@ -98,6 +98,46 @@ class Flow(nn.Module):
         return self.network(first, second, num_flow_updates=3)[-1]
 
 
+def volumes(ins, outs, kernel=3, **options):
+    return nn.Sequential(nn.Conv3d(ins, outs, kernel, padding=kernel // 2, bias=False, **options),
+                         nn.BatchNorm3d(outs), nn.ReLU())
+
+
+class Occupancy(nn.Module):
+    """What is where in a grid of voxels, at three resolutions."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.pool, self.second = volumes(1, 16), nn.MaxPool3d(2), volumes(16, 32)
+        self.third, self.up = volumes(32, 64, stride=2), nn.ConvTranspose3d(64, 32, 2, 2)
+        self.fourth, self.whole = volumes(64, 32), nn.ConvTranspose3d(32, 16, 4, 2, 1)
+        self.last = nn.Conv3d(32, 3, 1)
+
+    def forward(self, x):
+        whole = self.first(x)
+        half = self.second(self.pool(whole))
+        again = self.fourth(torch.cat([self.up(self.third(half)), half], 1))
+        return self.last(torch.cat([self.whole(again), whole], 1))
+
+
+class Gestures(nn.Module):
+    """What a video of few images shows, by depthwise convolutions."""
+
+    def __init__(self, size=24):
+        super().__init__()
+        self.first = nn.Conv3d(3, size, (1, 3, 3), (1, 2, 2), (0, 1, 1))
+        self.blocks = nn.ModuleList(nn.Sequential(
+            volumes(size, 2 * size, 1), volumes(2 * size, 2 * size, groups=2 * size), nn.SiLU(),
+            nn.Conv3d(2 * size, size, 1)) for _ in range(2))
+        self.last = nn.Linear(size, 10)
+
+    def forward(self, x):
+        x = self.first(x)
+        for block in self.blocks:
+            x = torch.relu(x + block(x))
+        return self.last(x.mean((2, 3, 4)))
+
+
 def picture(size):
     return (torch.randn(1, 3, size, size),)
 
@@ -106,6 +146,8 @@ def networks():
     """Functions that make a network and its inputs, by name."""
     found = {
         "act": lambda: (ActionChunks(), (*picture(224), torch.randn(1, 14))),
+        "occupancy": lambda: (Occupancy(), (torch.randn(1, 1, 16, 48, 48),)),
+        "gestures": lambda: (Gestures(), (torch.randn(1, 3, 8, 80, 80),)),
         "causal_policy": lambda: (CausalPolicy(), (torch.randn(1, 60, 20),)),
         **POLICIES,
     }
