@@ -123,9 +123,12 @@ class VolumePorter:
                 and self.attributes(node).get("auto_pad", b"NOTSET") == b"NOTSET")
 
     def volume_weights(self, name: str) -> np.ndarray | None:
-        """Constant weights, as floats or as the bytes that stand for them."""
+        """Constant weights, as floats or as the bytes that stand for them; None for bytes whose
+        blocks have scales, which become floats first."""
         maker = self.makers.get(name)
         if maker is not None and maker.op_type == "DequantizeLinear":
+            if self.attributes(maker).get("block_size", 0):
+                return None
             name = maker.input[0]
         return self.constants.get(name)
 

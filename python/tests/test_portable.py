@@ -775,6 +775,14 @@ def test_volumes_of_bytes_are_convolved_as_images(kind, group):
         assert np.abs(a - b).max() <= scale * 1.01
 
 
+def test_volumes_of_weights_in_blocks_are_convolved_as_images():
+    nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["v"], axis=1, block_size=2),
+             helper.make_node("Conv", ["x", "v"], ["y"], pads=[1] * 6)]
+    model = model_of(nodes, {"x": [1, 4, 3, 5, 6]}, {"y": [1, 6, 3, 5, 6]}, opset=21,
+                     w=RNG.integers(-127, 128, (6, 4, 3, 3, 3), np.int8), s=np.abs(floats(6, 2, 3, 3, 3)) / 100)
+    check_volume(model, (1, 4, 3, 5, 6), "Conv")
+
+
 def test_no_part_of_the_porter_hides_a_method_of_another():
     own = [name for part in portable._Porter.__mro__ if part is not object
            for name, value in vars(part).items() if callable(value) and not name.startswith("__")]
