@@ -1,4 +1,4 @@
-"""The greatest or least numbers by Takt's own kernel: a part of `rewriting`."""
+"""The greatest or least numbers by Takt's own kernels: a part of `rewriting`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 
 from . import tiled_calls
 
-_TILE_NUMBERS = 1 << 15  # Of the rows that a tile searches.
+_TILE_NUMBERS = 1 << 15  # Of the rows or columns that a tile searches.
+_INNER_MIN = 16  # Columns side by side.
 
 
 class TopKRewriter:
-    """The part of the rewriter that knows TopK, for which the compiler sorts each row,
-    pair by pair."""
+    """The part of the rewriter that finds them."""
 
     def on_topk(self, node: Any) -> bool:
+        """The compiler sorts each row, pair by pair."""
         source, shape, most = node.input[0], self.shape(node.input[0]), self.constants.get(node.input[1])
         attributes = self.attributes(node)
         if not shape or most is None or source not in self.dynamic or not self.is_float(source):
@@ -42,4 +43,28 @@ class TopKRewriter:
             self.emit("Transpose", [places], wide, perm=[order.index(i) for i in range(len(shape))])
         if values:
             self.emit("GatherElements", [source, wide], values, axis=axis)
+        return True
+
+    def on_argmax(self, node: Any) -> bool:
+        return self.find_extremes(node, False)
+
+    def on_argmin(self, node: Any) -> bool:
+        return self.find_extremes(node, True)
+
+    def find_extremes(self, node: Any, is_least: bool) -> bool:
+        """Along an axis that is not the last: the compiler looks at one column after another."""
+        source, shape, own = node.input[0], self.shape(node.input[0]), self.attributes(node)
+        if not shape or source not in self.dynamic or not self.is_float(source) or math.prod(shape) >= 1 << 31:
+            return False
+        axis = own.get("axis", 0) % len(shape)
+        outer, count, inner = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1:])
+        if inner < _INNER_MIN or not outer * count:
+            return False
+        call = tiled_calls.TiledCall(
+            "takt_arg_max_f32", ("f32", "i32"),
+            (outer, count, inner, int(is_least), own.get("select_last_index", 0)), (), 1, outer * inner,
+            tiled_calls.even_rows(outer * inner, _TILE_NUMBERS // count, 64), math.prod(shape))
+        result = (*shape[:axis], *([1] if own.get("keepdims", 1) else []), *shape[axis + 1:])
+        places = self.kernel(call, [self.to_first(source)], self.fresh("top"), result, self.onnx.TensorProto.INT32)
+        self.emit("Cast", [places], node.output[0], to=self.onnx.TensorProto.INT64)
         return True

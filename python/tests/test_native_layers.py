@@ -263,6 +263,26 @@ def test_the_greatest_numbers_are_found(needs_compiler, tmp_path, shape, axis, m
         np.testing.assert_array_equal(b, a)
 
 
+@pytest.mark.parametrize("kind, shape, own", [
+    ("ArgMax", (1, 21, 12, 10), {"axis": 1, "keepdims": 0}), ("ArgMin", (2, 7, 90), {"axis": -2}),
+    ("ArgMax", (5, 40), {"axis": 0, "select_last_index": 1})])
+def test_the_places_of_the_greatest_are_found(needs_compiler, tmp_path, kind, shape, own):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    onnx = pytest.importorskip("onnx")
+    from takt import rewriting
+
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node(kind, ["x"], ["y"], **own)], "net",
+        [onnx.helper.make_tensor_value_info("x", 1, shape)], [onnx.helper.make_tensor_value_info("y", 7, None)])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    assert len(rewriting.rewrite(model)[1]) == 1
+    path = tmp_path / "net.onnx"
+    onnx.save(model, path)
+    x = np.round(np.random.default_rng(5).standard_normal(shape) * 9).astype(np.float32)  # Some are equal.
+    want = onnxruntime.InferenceSession(path).run(None, {"x": x})[0]
+    np.testing.assert_array_equal(takt.compile(path, cache=tmp_path, recipe="native").load().net(x), want)
+
+
 @pytest.mark.parametrize("limits", [(10, 0.5, 0.1), (10 ** 18, 0.4, None)])
 @pytest.mark.parametrize("batch, classes, centered", [(1, 1, 0), (2, 3, 1)])
 def test_boxes_are_selected(needs_compiler, tmp_path, limits, batch, classes, centered):

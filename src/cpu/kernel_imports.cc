@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "cpu/arg_max_import.h"
 #include "cpu/attention_imports.h"
 #include "cpu/boxes_import.h"
 #include "cpu/buffer_parameter.h"
@@ -205,6 +206,7 @@ constexpr Entry kEntries[] = {
     {"takt_softmax_f32", &SoftmaxF32Import},
     {"takt_select_boxes_f32", &SelectBoxesImport},
     {"takt_top_k_f32", &TopKImport},
+    {"takt_arg_max_f32", &ArgMaxImport},
 };
 constexpr Entry kI8Entries[] = {
     {"takt_conv2d_i8", &Conv2dI8Import},

@@ -1,0 +1,13 @@
+// Where the greatest or least numbers of columns are, as compiled kernels
+// import it; see kernel_imports.h. A result other than 0 says that the
+// parameters are invalid.
+#ifndef TAKT_CPU_ARG_MAX_IMPORT_H_
+#define TAKT_CPU_ARG_MAX_IMPORT_H_
+
+namespace takt::cpu {
+
+int ArgMaxImport(void* parameters, void* context, void* reserved);
+
+}  // namespace takt::cpu
+
+#endif  // TAKT_CPU_ARG_MAX_IMPORT_H_
