@@ -364,8 +364,12 @@ TEST(ExecutorCreateTest, NamesItsThreads) {
       name = text;
       return end;
     }
-    void Finish(Worker&) override {}
+    void Finish(Worker&) override {
+      is_over.store(true);
+      is_over.notify_all();
+    }
     std::string name;
+    std::atomic<bool> is_over{false};
   };
   Executor::Options options;
   options.worker_count = 1;
@@ -374,6 +378,7 @@ TEST(ExecutorCreateTest, NamesItsThreads) {
   ASSERT_TRUE(executor.ok());
   Reads job;
   (*executor)->Submit(&job);
+  job.is_over.wait(false);  // Shutdown() would run it on this thread.
   (*executor)->Shutdown();
   EXPECT_EQ(job.name, "quite-a-long-na");
 }
