@@ -32,9 +32,9 @@ class StretchRewriter:
             return False
         n, c, h, w = in_shape
         up, across = out_shape[2] // h, out_shape[3] // w
-        # What is only a result needs no twin, whose transpose takes longer. A
-        # row of few pixels is stretched by a product.
-        if (node.output[0] in self.results and not self.consumers.get(node.output[0])
+        # What is only a result, or searched for the best channel, needs no twin, whose
+        # transpose takes longer. A row of few pixels is stretched by a product.
+        if (all(each.op_type in ("ArgMax", "ArgMin") for each in self.consumers.get(node.output[0], []))
                 and w <= _STRETCHED_MAX and n * c * h * up <= ROWS_MAX):
             rows = self.stretch(self.to_first(source), list(in_shape), 2, up)
             weights = np.zeros((w, w * across), np.float32)

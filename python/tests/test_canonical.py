@@ -187,6 +187,24 @@ def test_stretched_images(needs_compiler, tmp_path, factors, is_last):
     check_compiled(tmp_path, net, [1, 3, 7, 9], x if is_last else net.conv(x, 20, 5))
 
 
+def test_stretched_images_whose_best_channel_is_searched(needs_compiler, tmp_path):
+    """They stay channels first, and their rows are stretched by products."""
+    onnx = pytest.importorskip("onnx")
+    from takt import rewriting
+
+    net = Net()
+    x = net.node("Resize", net.conv("x", 3, 20), "", net.constant(np.array([1, 1, 8, 4], np.float32)),
+                 mode="linear", coordinate_transformation_mode="half_pixel")
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 3, 7, 9], net.node("Cast", net.node("ArgMax", x, axis=1), to=1))
+    network, kernels = rewriting.rewrite(onnx.load(path))
+    assert [kernel.function for kernel in kernels] == ["takt_conv2d_f32", "takt_conv2d_f32", "takt_arg_max_f32"]
+    assert [node.op_type for node in network.graph.node].count("Transpose") == 2  # Of the convolution.
+    x = np.random.default_rng(4).standard_normal((1, 3, 7, 9)).astype(np.float32)
+    found = np.asarray(takt.compile(path, cache=tmp_path, recipe="native").load().function()(x))
+    assert (found == expected(path, x)).mean() > 0.99
+
+
 @pytest.mark.parametrize("padding", ["zeros", "border"])
 @pytest.mark.parametrize("aligned, images", [(0, 1), (1, 1), (1, 3)])
 def test_a_sampled_grid_is_gathers(needs_compiler, tmp_path, padding, aligned, images):
