@@ -19,9 +19,18 @@ run_stress_test() {
     -E "LD_LIBRARY_PATH=$sysroot/usr/lib/$triple" "$program" "${arguments[@]}"
 }
 
+# Says whether the emulator keeps the order of sequentially consistent accesses.
+# If it does not, tests of what relies on that order may fail.
+tell_order() {
+  "$triple-g++" -O2 -static -pthread scripts/store_then_load.cc \
+    -o "$build/store_then_load"
+  "qemu-$architecture" -cpu "${cpus%%:*}" "$build/store_then_load" || true
+}
+
 # Runs them in turn until the time is over. The last line says how often they
 # ran, and how many runs failed.
 run_stress() {
+  tell_order
   local log=$build/stress.log runs=0 failed=0 target start=$SECONDS
   local end=$((start + stress_seconds))
   while ((SECONDS < end)); do
