@@ -16,7 +16,7 @@ struct ArgMaxShape {
 
 // Writes to `places` which number of each of `columns` neighbouring columns is
 // the greatest or the least; `numbers` is the first one of the first column.
-// What is no number is neither, but for the first of a column.
+// A NaN is neither, unless it is the first of its column.
 void FindArgMax(const ArgMaxShape& shape, const float* numbers, int64_t columns,
                 int32_t* places);
 

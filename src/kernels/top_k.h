@@ -15,8 +15,8 @@ struct TopKShape {
 
 // Writes to `places` where the numbers of one row are that come first, in their
 // order: greatest or least first, and those that are equal in the order of the
-// row. What is no number counts as greater than all numbers. Takes no memory,
-// and at most some count * log2(most) steps.
+// row. A NaN counts as greater than all numbers. Takes no memory, and at most
+// some count * log2(most) steps.
 void FindTopK(const TopKShape& shape, const float* row, int32_t* places);
 
 }  // namespace takt::kernels
