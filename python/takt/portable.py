@@ -14,7 +14,7 @@ from typing import Any, Callable, Union
 import numpy as np
 
 from . import (canonical, deformed, filters, folding, fourier, graphs, images, layers, lists, operators, places,
-               regions, resized, scales, scores, sequences, transposed, unrolled, volumes)
+               regions, resized, scales, scores, sequences, subgraphs, transposed, unrolled, volumes)
 
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
 _PASSES_MAX = 100  # What replaces an operator is replaced at most a few times.
@@ -87,16 +87,8 @@ def _drop_identities(graph: Any) -> None:
             name = same[name]
         return name
 
-    def rename(node: Any) -> None:
-        for names in (node.input, node.output):
-            names[:] = [last(name) for name in names]
-        for attribute in node.attribute:
-            for inner in attribute.g.node:
-                rename(inner)
-
-    for node in kept:
-        rename(node)
-    nodes = [type(node).FromString(node.SerializeToString()) for node in kept]
+    names = {name: last(name) for name in same}
+    nodes = [subgraphs.renamed(node, names) for node in kept]
     del graph.node[:]
     graph.node.extend(nodes)
 

@@ -159,8 +159,8 @@ class _Opener:
             for tensor in graph.initializer:
                 self.result.initializer.add().CopyFrom(tensor)
                 self.result.initializer[-1].name = names[tensor.name]
-            self.result.node.extend(_renamed(inner, names) for inner in constants)
-        self.result.node.extend(_renamed(inner, names) for inner in others)
+            self.result.node.extend(renamed(inner, names) for inner in constants)
+        self.result.node.extend(renamed(inner, names) for inner in others)
         return [names.get(value.name, value.name) for value in graph.output]
 
     def fresh(self) -> str:
@@ -178,7 +178,7 @@ class _Opener:
         return output
 
 
-def _renamed(node: Any, names: dict[str, str]) -> Any:
+def renamed(node: Any, names: dict[str, str]) -> Any:
     """With other names for some tensors, in its subgraphs, too. A subgraph has no
     tensor of its own with one of these names."""
     result = type(node)()
@@ -187,7 +187,7 @@ def _renamed(node: Any, names: dict[str, str]) -> Any:
     result.output[:] = [names.get(name, name) for name in node.output]
     for attribute in result.attribute:
         for graph in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
-            inner = [_renamed(each, names) for each in graph.node]
+            inner = [renamed(each, names) for each in graph.node]
             del graph.node[:]
             graph.node.extend(inner)
             for value in graph.output:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Iterator
 
+from . import subgraphs
+
 # Attributes that name the type of an element.
 _TYPES = {"dtype", "output_datatype", "output_dtype", "precision", "softmax_precision", "stash_type", "to"}
 
@@ -58,15 +60,13 @@ class _Widening:
         self.graph(graph)
         for function in self.model.functions:
             self.nodes(function.node)
-        for node in graph.node:
-            self.rename(node, wide)
         for value in [*graph.input, *graph.output]:  # Their own types again.
             if value.name in wide:
                 value.type.tensor_type.elem_type = kinds[value.name]
         inputs = {value.name for value in graph.input}
         casts = [helper.make_node("Cast", [name], [wide[name]], to=self.onnx.TensorProto.FLOAT)
                  for name in wide if name in inputs]
-        nodes = [*casts, *graph.node, *(
+        nodes = [*casts, *(subgraphs.renamed(node, wide) for node in graph.node), *(
             helper.make_node("Cast", [wide[value.name]], [value.name], to=kinds[value.name])
             for value in graph.output if value.name in wide and value.name not in inputs)]
         del graph.node[:]
@@ -105,12 +105,3 @@ class _Widening:
             self.type(kind.sequence_type.elem_type)
         elif kind.HasField("optional_type"):
             self.type(kind.optional_type.elem_type)
-
-    def rename(self, node: Any, names: dict[str, str]) -> None:
-        for listed in (node.input, node.output):
-            for i, name in enumerate(listed):
-                listed[i] = names.get(name, name)
-        for each in node.attribute:
-            if each.type == self.onnx.AttributeProto.GRAPH:
-                for inner in each.g.node:
-                    self.rename(inner, names)
