@@ -11,12 +11,29 @@ from . import folding
 
 
 class NodeReader:
-    """Reads the nodes of a graph. `onnx` is the module, which is imported when it is needed."""
+    """Reads the nodes of a graph.
+
+    onnx       the module, which is imported when it is needed.
+    constants  tensors whose values are known.
+    """
 
     onnx: Any
+    constants: dict[str, np.ndarray]
 
     def attributes(self, node: Any) -> dict[str, Any]:
         return {each.name: self.onnx.helper.get_attribute_value(each) for each in node.attribute}
+
+    def reduced_axes(self, node: Any, rank: int) -> list[int] | None:
+        """The axes of a reduction, in order; None: they are not known."""
+        own = self.attributes(node)
+        axes = own.get("axes", [])
+        if len(node.input) > 1 and node.input[1]:
+            axes = self.constants.get(node.input[1])
+        if axes is None:
+            return None
+        if len(axes) == 0:
+            return [] if own.get("noop_with_empty_axes", 0) else list(range(rank))
+        return sorted(int(axis) % rank for axis in axes)
 
 
 class Graph(NodeReader):
@@ -32,7 +49,7 @@ class Graph(NodeReader):
         self.onnx = onnx
         self.model = model
         self.graph = model.graph
-        self.constants: dict[str, np.ndarray] = {
+        self.constants = {
             tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in self.graph.initializer}
         for node in self.graph.node:
             if node.op_type == "Constant" and node.attribute[0].name == "value":

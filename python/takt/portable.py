@@ -319,18 +319,6 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
             self.emit("Squeeze", [self.mean(mean, 3), self.constant([2, 3])], node.output[0])
         return True
 
-    def reduced_axes(self, node: Any, rank: int) -> list[int] | None:
-        """In order; None: they are not known."""
-        own = self.attributes(node)
-        axes = own.get("axes", [])
-        if len(node.input) > 1 and node.input[1]:
-            axes = self.constants.get(node.input[1])
-        if axes is None:
-            return None
-        if len(axes) == 0:
-            return [] if own.get("noop_with_empty_axes", 0) else list(range(rank))
-        return sorted(int(axis) % rank for axis in axes)
-
     def mean(self, name: str, axis: int, output: str | None = None) -> str:
         if self.opset >= 18:
             return self.emit("ReduceMean", [name, self.constant([axis])], output)

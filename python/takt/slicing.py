@@ -93,11 +93,8 @@ class SlicingRewriter:
 
     def axes(self, node: Any) -> list[int] | None:
         """The axes of a reduction of a tensor of four dimensions, in order."""
-        axes = self.attributes(node).get("axes")
-        if len(node.input) > 1:
-            axes = self.constants.get(node.input[1])
         shape = self.shape(node.input[0])
-        return None if axes is None or shape is None or len(shape) != 4 else sorted(int(a) % 4 for a in axes)
+        return None if shape is None or len(shape) != 4 else self.reduced_axes(node, 4)
 
     def as_depthwise(self, node: Any, weights: np.ndarray, bias: np.ndarray,
                      shape: tuple[int, ...]) -> bool:
