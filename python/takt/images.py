@@ -1,8 +1,8 @@
-"""What networks compute on volumes beside convolutions, on images: a part of `portable`.
+"""Pools, sums and activations of volumes, computed on their images: a part of `portable`.
 
-A volume [n, c, d, h, w] is a row of d images for each n. Neighbours of convolutions
-compute on the images of all volumes, [n * d, c, h, w], so that nothing is turned
-between them.
+A volume [n, c, d, h, w] is a row of d images for each n. The operators between
+convolutions take the images of all volumes, [n * d, c, h, w], so that nothing is
+transposed between them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class ImagePorter:
         self.emit("Transpose", [apart], name, perm=[0, 2, 1, 3, 4])
 
     def step(self, images: str, shape: list[int], begin: int, stride: int, count: int) -> str:
-        """Of each volume every `stride`-th image from `begin` on, `count` in all.
+        """Every `stride`-th image of each volume from `begin` on, `count` of each.
 
         shape    of the volumes.
         """
@@ -62,9 +62,8 @@ class ImagePorter:
         if (begin, stride, count) == (0, 1, d):
             return images
         bounds = [[begin], [begin + (count - 1) * stride + 1], [min(n - 1, 1)], [stride]]
-        apart = self.emit("Reshape", [images, self.constant([n, d, c, h, w])]) if n > 1 else images
-        found = self.emit("Slice", [apart, *map(self.constant, bounds)])
-        return self.emit("Reshape", [found, self.constant([n * count, c, h, w])]) if n > 1 else found
+        found = self.emit("Slice", [self.apart(images, shape), *map(self.constant, bounds)])
+        return self.together(found, [n, c, count, h, w])
 
     def with_ends(self, images: str, shape: list[int], pads: tuple[int, int],
                   value: float = 0.0) -> tuple[str, list[int]]:
@@ -73,16 +72,23 @@ class ImagePorter:
         n, c, d, h, w = shape
         if pads == (0, 0):
             return images, shape
-        apart = self.emit("Reshape", [images, self.constant([n, d, c, h, w])]) if n > 1 else images
         rank, axis = (5, 1) if n > 1 else (4, 0)
         sides = [0] * 2 * rank
         sides[axis], sides[rank + axis] = pads
-        inputs = [apart, self.constant(sides)]
+        inputs = [self.apart(images, shape), self.constant(sides)]
         padded = self.emit("Pad", inputs + ([self.constant(np.float32(value))] if value else []))
         shape = [n, c, d + sum(pads), h, w]
-        if n > 1:
-            padded = self.emit("Reshape", [padded, self.constant([n * shape[2], c, h, w])])
-        return padded, shape
+        return self.together(padded, shape), shape
+
+    def apart(self, images: str, shape: list[int]) -> str:
+        """The images of each volume as [n, d, c, h, w]. Those of one volume stay."""
+        n, c, d, h, w = shape
+        return self.emit("Reshape", [images, self.constant([n, d, c, h, w])]) if n > 1 else images
+
+    def together(self, apart: str, shape: list[int]) -> str:
+        """The images of all volumes, from what `apart` gave."""
+        n, c, d, h, w = shape
+        return self.emit("Reshape", [apart, self.constant([n * d, c, h, w])]) if n > 1 else apart
 
     # Elements and channels.
 
@@ -110,7 +116,7 @@ class ImagePorter:
         return self.emit("Reshape", [name, self.constant([1] if is_one else [1, shape[1], 1, 1])])
 
     def on_scaled_images(self, node: Any) -> bool:
-        """By numbers for each channel, or for all."""
+        """An operator whose other inputs are numbers for each channel, or for all."""
         shape = self.volume_shape(node.output[0])
         if shape is None or node.input[0] not in self.images or len(node.output) > 1:
             return False
@@ -130,7 +136,7 @@ class ImagePorter:
     # Pools.
 
     def on_volume_pool(self, node: Any) -> bool:
-        """That of images, and then that of each row of images."""
+        """A pool of each image, and then one along the images of each volume."""
         shape, result, own = *map(self.volume_shape, (node.input[0], node.output[0])), self.attributes(node)
         if (shape is None or result is None or not self.known(node.input[0]) or own.get("ceil_mode", 0)):
             return False

@@ -27,30 +27,32 @@ class VolumePorter:
         if taps > 1 and kernel.shape[3:] == (1, 1) == tuple(strides[1:]) and not any(pads[1:3] + pads[4:]):
             return self.on_rows_of_images(node, self.weights_like(weights, kernel[..., 0]), taps)
         images, shape = self.with_ends(self.images_of(source), self.shapes[source], (pads[0], pads[3]))
-        flat = {"strides": list(strides[1:]), "dilations": list(dilations[1:]), "group": group,
-                "kernel_shape": list(kernel.shape[3:]), "pads": [pads[i] for i in (1, 2, 4, 5)]}
-        bias = [bias] if bias else []
-        if group == 1 and strides[0] == taps and dilations[0] == 1:  # Each image once, in their order.
-            joined = [self.step(images, shape, 0, 1, taps * result[2])]
+        flat = {"group": group, **self.flat_window(node, kernel)}
+        bias, count = [bias] if bias else [], result[2]
+        whole = [shape[0] * count, shape[1] * taps, *shape[3:]]
+        if group == 1 < taps == strides[0] and dilations[0] == 1:  # Each image once, in their order.
+            rows = self.emit("Reshape", [self.step(images, shape, 0, 1, taps * count), self.constant(whole)])
         else:
-            joined = [self.step(images, shape, tap * dilations[0], strides[0], result[2]) for tap in range(taps)]
-        if group == filters == shape[1] > 1:
-            found = self.sum_of_taps(joined, weights, bias, flat)
-        else:
-            turned = kernel
-            if group == 1:  # Whole images one after another.
-                turned = kernel.transpose(0, 2, 1, 3, 4)
-                rows = self.emit("Concat", joined, axis=1) if len(joined) > 1 else joined[0]
-            else:  # The taps of a channel, which stay in its group.
+            steps = [self.step(images, shape, tap * dilations[0], strides[0], count) for tap in range(taps)]
+            if group == filters == shape[1] > 1:
+                self.set_images(node.output[0], self.sum_of_taps(steps, weights, bias, flat), result)
+                return True
+            if group == 1:
+                rows = self.joined(steps)
+            else:  # The taps of a channel one after another, which stay in its group.
                 axis = self.constant([2])
-                rows = self.emit("Concat", [self.emit("Unsqueeze", [step, axis]) for step in joined], axis=2)
-            if group > 1 or len(joined) < taps:
-                rows = self.emit("Reshape", [rows, self.constant(
-                    [shape[0] * result[2], shape[1] * taps, *shape[3:]])])
-            turned = turned.reshape(filters, channels * taps, *kernel.shape[3:])
-            found = self.emit("Conv", [rows, self.weights_like(weights, turned), *bias], **flat)
+                apart = [self.emit("Unsqueeze", [step, axis]) for step in steps]
+                rows = self.emit("Reshape", [self.emit("Concat", apart, axis=2), self.constant(whole)])
+        if group == 1:  # Whole images one after another.
+            kernel = kernel.transpose(0, 2, 1, 3, 4)
+        kernel = kernel.reshape(filters, channels * taps, *kernel.shape[3:])
+        found = self.emit("Conv", [rows, self.weights_like(weights, kernel), *bias], **flat)
         self.set_images(node.output[0], found, result)
         return True
+
+    def joined(self, steps: list[str]) -> str:
+        """The channels of several images one after another."""
+        return self.emit("Concat", steps, axis=1) if len(steps) > 1 else steps[0]
 
     def on_rows_of_images(self, node: Any, weights: str, taps: int) -> bool:
         """A convolution along the images alone: each image is one row of pixels."""
@@ -99,13 +101,10 @@ class VolumePorter:
         found = []
         for phase in phases:
             steps = [self.step(images, shape, before + begin, 1, count) for begin in phase.begins]
-            rows = self.emit("Concat", steps, axis=1) if len(steps) > 1 else steps[0]
             flat = np.concatenate([kernel[:, :, tap] for tap in phase.taps])
             each = self.emit(
-                "ConvTranspose", [rows, self.weights_like(weights, flat), *([bias] if bias else [])],
-                kernel_shape=list(kernel.shape[3:]), strides=list(strides[1:]),
-                dilations=list(dilations[1:]), pads=[pads[i] for i in (1, 2, 4, 5)],
-                output_padding=list(attributes.get("output_padding", [0] * 3)[1:]))
+                "ConvTranspose", [self.joined(steps), self.weights_like(weights, flat), *([bias] if bias else [])],
+                **self.flat_window(node, kernel), output_padding=list(attributes.get("output_padding", [0] * 3)[1:]))
             found.append(self.emit("Reshape", [each, self.constant(
                 [shape[0] * count, 1, result[1], *result[3:]])]))
         turns = self.emit("Concat", found, axis=1)
@@ -116,10 +115,9 @@ class VolumePorter:
 
     def has_volumes(self, node: Any) -> bool:
         """Whether all shapes are known, and the weights and the padding."""
-        shapes = [self.shapes.get(name, []) for name in (node.input[0], node.output[0])]
         kernel = self.volume_weights(node.input[1])
         return (kernel is not None and kernel.ndim == 5
-                and all(len(shape) == 5 and None not in shape for shape in shapes)
+                and all(self.volume_shape(name) for name in (node.input[0], node.output[0]))
                 and self.attributes(node).get("auto_pad", b"NOTSET") == b"NOTSET")
 
     def volume_weights(self, name: str) -> np.ndarray | None:
@@ -144,6 +142,12 @@ class VolumePorter:
         attributes = self.attributes(node)
         return (attributes.get("pads", [0] * 6), attributes.get("strides", [1] * 3),
                 attributes.get("dilations", [1] * 3))
+
+    def flat_window(self, node: Any, kernel: np.ndarray) -> dict[str, list[int]]:
+        """The attributes of the window in each image."""
+        pads, strides, dilations = self.window_of(node)
+        return {"kernel_shape": list(kernel.shape[3:]), "strides": list(strides[1:]),
+                "dilations": list(dilations[1:]), "pads": [pads[i] for i in (1, 2, 4, 5)]}
 
 
 class _Phase:
