@@ -342,11 +342,11 @@ takt_instance_t* MakeInstance(const Options& options) {
   return instance;
 }
 
-// What the threads of this process run; --only names a part of it.
+// The threads of this process; --only leaves the others to other processes.
 struct Workload {
   std::vector<Stream> streams;
   int perception_count;
-  bool has_periodic;  // Other processes end at the same time as streams would.
+  bool has_periodic;  // If not, perception runs for --seconds.
 };
 
 Workload MakeWorkload(const Options& options) {

@@ -131,15 +131,15 @@ class ChannelsLastRewriter:
         return True
 
     def images_behind(self, name: str) -> tuple[str, tuple[int, ...] | None]:
-        """The images whose rows `name` has, and their shape with the channels last; `name`
-        and None: nothing makes images of it."""
+        """The images that are made of the rows `name`, and their shape with the channels last;
+        `name` and None if none are. The nodes that make them are done."""
         turn, shape = self.only_consumer(name), self.shape(name)
         if turn is None or shape is None or not self.is_turn(turn):
             return name, None
         join = self.only_consumer(turn.output[0])
         images = self.shape(join.output[0]) if join is not None and join.op_type == "Reshape" else None
-        n, c, d, pixels = shape
-        if images is None or len(images) != 4 or images != (n * d, c, images[2], pixels // images[2]):
+        n, c, d, _ = shape
+        if images is None or len(images) != 4 or images[:2] != (n * d, c):
             return name, None
         self.done.update((id(turn), id(join)))
         return join.output[0], (n * d, *images[2:], c)

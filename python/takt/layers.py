@@ -395,9 +395,10 @@ class LayerPorter:
         return True
 
     def on_scattered_extremes(self, node: Any) -> bool:
-        """The greatest or least of all that goes to a place: each place looks at all updates."""
+        """Each place of the result takes the greatest or least of all updates that go there."""
         data, indices, updates = node.input
-        own, kind = self.attributes(node), self.attributes(node).get("reduction", b"none").decode()
+        own = self.attributes(node)
+        kind = own.get("reduction", b"none").decode()
         shape, given = (self.shapes.get(name, [None]) for name in (data, indices))
         if kind not in ("max", "min") or None in [*shape, *given] or not self.known(updates):
             return False
@@ -420,7 +421,7 @@ class LayerPorter:
         return True
 
     def on_single_numbers(self, node: Any) -> bool:
-        """A reduction of single numbers, with which the compiler stops."""
+        """A reduction over axes of one element, at which the compiler crashes."""
         shape, result = (self.shapes.get(name, [None]) for name in (node.input[0], node.output[0]))
         if None in shape or None in result or not shape:
             return False

@@ -75,7 +75,7 @@ class OperatorPorter:
         return self.dequantize(name, scale, "", **attributes)
 
     def on_dequantize(self, node: Any) -> bool:
-        """Weights of less than a byte, or whose blocks have scales, as floats."""
+        """Weights that take less than a byte, or whose blocks have scales, become floats."""
         own, numbers = self.attributes(node), [self.constants.get(name) for name in node.input if name]
         block = own.get("block_size", 0)
         if self.on_scaled_images(node):
@@ -180,12 +180,12 @@ class OperatorPorter:
         return True
 
     def on_cast(self, node: Any) -> bool:
-        """Of a product of whole numbers back to floats, or to the type that it has."""
-        found = self.whole.get(node.input[0])
-        if self.attributes(node)["to"] == self.types.get(node.input[0]):
-            self.emit("Identity", [node.input[0]], node.output[0])
-            return True
-        if found is None or self.attributes(node)["to"] != self.onnx.TensorProto.FLOAT:
+        """A cast to the type that the tensor has, or of a product of whole numbers back to floats."""
+        source, wanted = node.input[0], self.attributes(node)["to"]
+        found = self.whole.get(source) if wanted == self.onnx.TensorProto.FLOAT else None
+        if wanted == self.types.get(source):
+            found = source
+        if found is None:
             return False
         self.emit("Identity", [found], node.output[0])
         return True
@@ -298,7 +298,7 @@ class OperatorPorter:
         return True
 
     def on_blocks_of_bits(self, node: Any) -> bool:
-        """Weights of 2, 4 or 8 bits whose blocks have scales, as floats."""
+        """A product with weights of 2, 4 or 8 bits, whose blocks have scales, is one with floats."""
         own = self.attributes(node)
         x, weights, scales, zeros, order, bias = [*node.input, "", "", ""][:6]
         bits, size, ins, outs = own.get("bits", 4), own["block_size"], own["K"], own["N"]
@@ -320,7 +320,7 @@ class OperatorPorter:
         return True
 
     def on_embedding(self, node: Any) -> bool:
-        """The sum of what words, places and segments stand for, and its norm."""
+        """The rows of the tables for words, places and segments are summed and normed."""
         words, segments, word_table, place_table, segment_table, gamma, beta, mask, places = [
             *node.input, "", ""][:9]
         steps = self.shapes.get(words, [None])[-1]

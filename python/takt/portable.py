@@ -63,7 +63,7 @@ def _move_domain(graph: Any, kind: str, old: str, new: str) -> None:
 
 
 def _drop_identities(graph: Any) -> None:
-    """Other nodes read, or make, what these only pass on."""
+    """Lets other nodes read, or make, what an Identity only passes on."""
     ends = {value.name for value in graph.output}
     makers = {name for node in graph.node for name in node.output}
     same: dict[str, str] = {}
@@ -243,7 +243,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
         return self.on_filter(node) or self.on_volume_conv(node) or self.on_single(node)
 
     def state_padding(self, node: Any) -> bool:
-        """Instead of `auto_pad`, what it means."""
+        """States the padding that `auto_pad` means."""
         own, shape = self.attributes(node), self.shapes.get(node.input[0], [None])
         if own.get("auto_pad", b"NOTSET") == b"NOTSET" or None in shape:
             return False
