@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_cat.h"
 #include "base/glob.h"
 #include "base/status.h"
 
@@ -98,8 +98,8 @@ absl::Status BufferState::BufferViewAssert(hal::BufferView& view,
   if (view.encoding() != hal::EncodingType::kOpaque &&
       view.encoding() != static_cast<hal::EncodingType>(encoding)) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("%s: expected encoding %d, got %d", message.text(),
-                        encoding, view.encoding()));
+        absl::StrCat(message.text(), ": expected encoding ", encoding, ", got ",
+                     static_cast<uint32_t>(view.encoding())));
   }
   if (!hal::ElementTypeFits(view.element_type(), type)) {
     return WrongView(view, message, "element type", type, shape);

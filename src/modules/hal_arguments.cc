@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "base/math.h"
 #include "hal/buffer.h"
 
@@ -35,9 +34,9 @@ absl::StatusOr<absl::Span<const uint8_t>> BytesOf(const vm::ByteBuffer& source,
     length = bytes.size() - offset;
   }
   if (!RangeFits(offset, length, bytes.size())) {
-    return absl::OutOfRangeError(absl::StrFormat(
-        "source: expected a range within its %d bytes, got %d at offset %d",
-        bytes.size(), length, offset));
+    return absl::OutOfRangeError(
+        absl::StrCat("source: expected a range within its ", bytes.size(),
+                     " bytes, got ", length, " at offset ", offset));
   }
   return bytes.subspan(offset, length);
 }

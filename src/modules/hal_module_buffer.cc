@@ -1,7 +1,7 @@
 // allocator.* and buffer.*
 #include <cstring>
 
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_cat.h"
 #include "base/math.h"
 #include "base/status.h"
 #include "modules/hal_state.h"
@@ -58,16 +58,16 @@ absl::StatusOr<Ref<hal::Buffer>> HalState::AllocatorImport(
     length = source_bytes - offset;
   }
   if (!RangeFits(offset, length, source_bytes)) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "source: expected a range within its %d bytes, got %d at offset %d",
-        source_bytes, length, offset));
+    return absl::InvalidArgumentError(
+        absl::StrCat("source: expected a range within its ", source_bytes,
+                     " bytes, got ", length, " at offset ", offset));
   }
   hal::BufferParams params = ParamsOf(memory_types, usage);
   const bool immutable = (params.usage & hal::kUsageImmutable) != 0;
   if (!source.is_mutable() && !immutable) {
-    return absl::PermissionDeniedError(absl::StrFormat(
-        "source: is constant, so its import must be immutable; got usage 0x%x",
-        params.usage));
+    return absl::PermissionDeniedError(absl::StrCat(
+        "source: is constant, so its import must be immutable; got usage 0x",
+        absl::Hex(params.usage)));
   }
   params.access = immutable ? hal::kAccessRead : hal::kAccessAll;
   absl::StatusOr<Ref<hal::Buffer>> buffer = device->Import(
@@ -104,18 +104,18 @@ absl::Status HalState::BufferAssert(hal::Buffer& buffer,
                                     uint32_t memory_types, uint32_t usage) {
   if (buffer.byte_length() < minimum_length) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("%s: expected a buffer of at least %d bytes, got %d",
-                        message.text(), minimum_length, buffer.byte_length()));
+        absl::StrCat(message.text(), ": expected a buffer of at least ",
+                     minimum_length, " bytes, got ", buffer.byte_length()));
   }
   if ((buffer.memory_type() & memory_types) != memory_types) {
-    return absl::PermissionDeniedError(
-        absl::StrFormat("%s: expected memory type 0x%x, got 0x%x",
-                        message.text(), memory_types, buffer.memory_type()));
+    return absl::PermissionDeniedError(absl::StrCat(
+        message.text(), ": expected memory type 0x", absl::Hex(memory_types),
+        ", got 0x", absl::Hex(buffer.memory_type())));
   }
   if ((buffer.usage() & usage) != usage) {
     return absl::PermissionDeniedError(
-        absl::StrFormat("%s: expected usage 0x%x, got 0x%x", message.text(),
-                        usage, buffer.usage()));
+        absl::StrCat(message.text(), ": expected usage 0x", absl::Hex(usage),
+                     ", got 0x", absl::Hex(buffer.usage())));
   }
   return absl::OkStatus();
 }

@@ -1,5 +1,5 @@
 // command_buffer.*
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_cat.h"
 #include "base/math.h"
 #include "base/status.h"
 #include "modules/hal_arguments.h"
@@ -64,9 +64,9 @@ absl::StatusOr<Ref<hal::CommandBuffer>> HalState::CommandBufferCreate(
     uint32_t binding_capacity) {
   if ((modes & hal::kCommandBufferAllowInline) != 0) {
     if ((modes & hal::kCommandBufferOneShot) == 0) {
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "modes: inline execution is for one-shot command buffers; got 0x%x",
-          modes));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "modes: inline execution is for one-shot command buffers; got 0x",
+          absl::Hex(modes)));
     }
     if (binding_capacity > 0) {
       return absl::InvalidArgumentError(absl::StrCat(

@@ -1,5 +1,5 @@
 // devices.*, device.* other than its queues, and ex.file.from_memory
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_cat.h"
 #include "base/math.h"
 #include "base/status.h"
 #include "modules/hal_arguments.h"
@@ -31,9 +31,9 @@ absl::StatusOr<Ref<hal::File>> HalState::FileFromMemory(
     vm::ByteBuffer& source, uint64_t offset, uint64_t length, int32_t flags) {
   const auto granted = static_cast<hal::MemoryAccess>(access & hal::kAccessAll);
   if ((granted & hal::kAccessWrite) != 0 && !source.is_mutable()) {
-    return absl::PermissionDeniedError(absl::StrFormat(
-        "source: is constant, so only read access (1) can be had; got 0x%x",
-        access));
+    return absl::PermissionDeniedError(absl::StrCat(
+        "source: is constant, so only read access (1) can be had; got 0x",
+        absl::Hex(access)));
   }
   TAKT_ASSIGN_OR_RETURN(absl::Span<const uint8_t> bytes,
                         BytesOf(source, offset, length));
