@@ -45,8 +45,8 @@ if [[ ! -e $abseil/.complete ]]; then
   touch "$abseil/.complete"
 fi
 
-[[ -z $static ]] || for part in PLANNER NPU VMVX NATIVE_KERNELS AVX512 TRACING \
-  IO_PARAMETERS HWLOC; do
+[[ -z $static ]] || for part in SCHEDULER PLANNER NPU VMVX NATIVE_KERNELS AVX512 \
+  TRACING IO_PARAMETERS HWLOC; do
   arguments+=("-DTAKT_$part=OFF")
 done
 [[ -z $static ]] || arguments+=(-DTAKT_BUILD_SHARED=OFF -DTAKT_BUILD_TOOLS=OFF)
@@ -56,12 +56,22 @@ cmake --preset small -B "$build" -D TAKT_WERROR=OFF \
 cmake --build "$build" --target takt
 if [[ -n $static ]]; then
   output=$build/static_call
-  # abort() in place of what prints the exception: that demangles its name.
+  # The C++ library without what throws, catches and unwinds: there is no code
+  # for exceptions in the rest of the program.
+  libraries=$build/no_exceptions
+  mkdir -p "$libraries"
+  cc -c -Os cmake/no_exceptions.c -o "$libraries/no_exceptions.o"
+  for library in libstdc++.a libgcc_eh.a libgcc.a; do
+    objcopy -R .eh_frame -R '.gcc_except_table*' \
+      "$(c++ -print-file-name=$library)" "$libraries/$library"
+  done
+  ar d "$libraries/libstdc++.a" eh_{alloc,aux_runtime,call,catch,globals}.o \
+    eh_{personality,ptr,term_handler,terminate,throw,unex_handler}.o
+  ar r "$libraries/libstdc++.a" "$libraries/no_exceptions.o"
   c++ -Os -s -flto=auto -static-libstdc++ -static-libgcc -Wl,--gc-sections \
-    -Wl,--defsym=_ZN9__gnu_cxx27__verbose_terminate_handlerEv=abort \
     -Wl,-z,pack-relative-relocs -Iinclude -x c samples/static_call.c -x none \
-    "$build/src/api/libtakt.a" -Wl,--start-group "$abseil"/prefix/lib/*.a \
-    -Wl,--end-group -o "$output"
+    "-L$libraries" "$build/src/api/libtakt.a" \
+    -Wl,--start-group "$abseil"/prefix/lib/*.a -Wl,--end-group -o "$output"
   "$output" tests/testdata/fat/fat.vmfb
 else
   output=$build/libtakt.stripped.so

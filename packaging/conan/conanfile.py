@@ -9,8 +9,8 @@ from conan.tools.cmake import CMake, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, load
 from conan.tools.system.package_manager import Apt
 
-PARTS = ["planner", "npu", "vmvx", "native_kernels", "avx512", "tracing",
-         "io_parameters", "hwloc"]
+PARTS = ["scheduler", "planner", "npu", "vmvx", "native_kernels", "avx512",
+         "tracing", "io_parameters", "hwloc"]
 
 
 class TaktConan(ConanFile):

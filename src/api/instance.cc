@@ -6,56 +6,17 @@
 #include "abi/guard.h"
 #include "abi/null.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "api/handle.h"
 #include "api/options.h"
+#include "api/scheduler.h"
 #include "api/scheduler_windows.h"
 #include "api/topology.h"
 #include "base/status.h"
-#include "sched/policy.h"
 #include "takt/instance.h"
 #include "takt/scheduler.h"
 
 namespace takt::api {
 namespace {
-
-// The policy that options without a name ask for.
-constexpr char kDefaultPolicy[] = "job-shop";
-
-// None: the policy is "off".
-absl::StatusOr<absl::optional<sched::SchedulerOptions>> ReadScheduler(
-    const takt_scheduler_options_t& given) {
-  const absl::string_view name =
-      given.policy != nullptr ? given.policy : kDefaultPolicy;
-  if (name == runtime::kNoPolicy) return absl::nullopt;
-  sched::SchedulerOptions result;
-  result.policy = sched::FindPolicy(name);
-  if (result.policy == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "options: scheduler: policy: there is no ", name, "; there are ",
-        runtime::kNoPolicy, ", ", absl::StrJoin(sched::PolicyNames(), ", ")));
-  }
-  if (given.aging_ns < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("options: scheduler: aging_ns: expected 0 or more, got ",
-                     given.aging_ns));
-  }
-  if (given.window_ns < 0 || given.window_budget_ns < 0 ||
-      given.window_budget_ns > given.window_ns / 2) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("options: scheduler: a window of ", given.window_ns,
-                     " ns with a budget of ", given.window_budget_ns,
-                     "; expected 0 or more, and at most half of it"));
-  }
-  if (given.window_ns > 0 && name != kDefaultPolicy) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("options: scheduler: windows need the policy ",
-                     kDefaultPolicy, ", not ", name));
-  }
-  result.aging_ns = given.aging_ns;
-  result.set_fewest_clusters(given.fewest_clusters);
-  return result;
-}
 
 absl::StatusOr<MemorySource> ReadAllocator(const takt_allocator_t& given) {
   if ((given.allocate == nullptr) != (given.free == nullptr)) {

@@ -7,7 +7,7 @@
 cmake_policy(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/run_samples.cmake)
 
-set(all PLANNER NPU VMVX NATIVE_KERNELS AVX512 TRACING IO_PARAMETERS HWLOC)
+set(all SCHEDULER PLANNER NPU VMVX NATIVE_KERNELS AVX512 TRACING IO_PARAMETERS HWLOC)
 # Nothing that is offered is forgotten here.
 file(STRINGS ${SOURCE_DIR}/CMakeLists.txt offered REGEX "^option\\(TAKT_")
 file(STRINGS ${SOURCE_DIR}/src/CMakeLists.txt parts REGEX "^takt_part\\(")
@@ -32,6 +32,8 @@ foreach(without IN LISTS PARTS)
   string(REPLACE "," ";" without "${without}")
   if(without STREQUAL "ALL")
     set(without ${all})
+  elseif(without STREQUAL "SCHEDULER")  # It carries plans out.
+    list(APPEND without PLANNER)
   endif()
   set(options "")
   foreach(part IN LISTS all)
@@ -55,6 +57,9 @@ foreach(without IN LISTS PARTS)
   endif()
   if(PLANNER IN_LIST without)
     list(FILTER programs EXCLUDE REGEX "/scheduler_test")
+  endif()
+  if(SCHEDULER IN_LIST without)  # It asks for policies.
+    list(FILTER programs EXCLUDE REGEX "/stream_test")
   endif()
   list(LENGTH programs count)
   foreach(program IN LISTS programs)

@@ -8,6 +8,7 @@
  * other two change no answer. */
 #include "takt/npu.h"
 #include "takt/parameters.h"
+#include "takt/scheduler.h"
 #include "takt/trace.h"
 #include "tests/api/fixture.h"
 
@@ -34,9 +35,13 @@ static void expect_part(const char* part, takt_status_t status) {
   }
 }
 
+static const char* policy(void) {
+  return is_absent("SCHEDULER") ? "off" : "job-shop";
+}
+
 /* Handles are NULL of what is absent, and accessors take NULL. */
 static void parts_are_refused_by_name(void) {
-  takt_instance_t* instance = create_instance_with_policy(1, "job-shop");
+  takt_instance_t* instance = create_instance_with_policy(1, policy());
 
   takt_plan_t* plan = (takt_plan_t*)instance;
   expect_part("PLANNER", takt_plan_load("p", "x", 1, &plan));
@@ -67,6 +72,29 @@ static void parts_are_refused_by_name(void) {
                            &parameters));
   EXPECT((parameters == NULL) == is_absent("IO_PARAMETERS"));
   takt_parameters_release(parameters);
+  takt_instance_release(instance);
+}
+
+static void policies_need_the_scheduler(void) {
+  takt_scheduler_options_t scheduler;
+  takt_scheduler_options_init(&scheduler);
+  scheduler.policy = "job-shop";
+  takt_instance_options_t options;
+  takt_instance_options_init(&options);
+  options.scheduler = &scheduler;
+  takt_instance_t* instance = NULL;
+  expect_part("SCHEDULER", takt_instance_create(&options, &instance));
+  EXPECT((instance == NULL) == is_absent("SCHEDULER"));
+  takt_instance_release(instance);
+
+  /* Options that name no policy ask for the best one that is there. */
+  REQUIRE_OK(takt_instance_create(NULL, &instance));
+  EXPECT(strcmp(takt_scheduler_policy(instance), policy()) == 0);
+  const char* const* names = NULL;
+  const size_t name_count = takt_scheduler_policy_names(&names);
+  EXPECT((name_count == 1) == is_absent("SCHEDULER"));
+  EXPECT(strcmp(names[0], "off") == 0);
+  expect_part("SCHEDULER", takt_scheduler_set_hot(instance, false));
   takt_instance_release(instance);
 }
 
@@ -118,7 +146,7 @@ static void vmvx_modules_are_refused(void) {
 
 /* fat.vmfb has code for three architectures. */
 static void compiled_code_runs(const char* device_name) {
-  takt_instance_t* instance = create_instance_with_policy(2, "job-shop");
+  takt_instance_t* instance = create_instance_with_policy(2, policy());
   takt_device_t* device = create_device(instance, device_name);
   takt_module_t* module = load_module(instance, TESTDATA("fat/fat.vmfb"));
   takt_context_t* context = create_context(instance, device, module);
@@ -151,6 +179,7 @@ int main(int argc, char** argv) {
   part_count = argc - 1;
   parts = argv + 1;
   RUN(parts_are_refused_by_name);
+  RUN(policies_need_the_scheduler);
   RUN(windows_need_the_planner);
   RUN(vmvx_modules_are_refused);
   RUN(on_both_devices);
