@@ -18,7 +18,7 @@ import zipfile
 import numpy as np
 import onnx
 
-from takt import static_shapes
+from takt.networks import static_shapes
 
 SECOND = {"waveforms": (1, 16000), "waveforms_lens": (1,)}
 # Inputs that are constants here.

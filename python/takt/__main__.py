@@ -12,7 +12,8 @@ import time
 import warnings
 from typing import Callable
 
-from . import errors, static_shapes
+from . import errors
+from .networks import static_shapes
 from .tools import find_tool
 
 # Commands that are programs of their own.

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import folding, graphs
+from .networks import folding, graphs
 
 _MEMBERS_MAX = 16
 _UNARY = {

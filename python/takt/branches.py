@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import folding, graphs
+from .networks import folding, graphs
 
 
 @dataclasses.dataclass

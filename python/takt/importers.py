@@ -12,7 +12,8 @@ import sys
 import tempfile
 from typing import Any
 
-from . import convolutions, portable, static_shapes, widening
+from . import convolutions, portable, widening
+from .networks import static_shapes
 from .errors import CompileError
 
 _OPSET = 17

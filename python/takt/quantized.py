@@ -14,7 +14,8 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from . import folding, scales, tiled_calls
+from . import scales, tiled_calls
+from .networks import folding
 from .packing import BLOCK
 
 # int8 sums are in fours of input channels.

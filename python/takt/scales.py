@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import graphs
+from .networks import graphs
 
 
 class StepFinder(graphs.NodeReader):

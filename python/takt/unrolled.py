@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .errors import CompileError
-from .subgraphs import NODES_MAX
+from .networks.subgraphs import NODES_MAX
 
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 _USUAL = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}

@@ -14,7 +14,7 @@ def kinds(model):
 def check_reduced(tmp_path, net, shape, result, without=(), by="reduce"):
     """The network that `by` gives computes the same."""
     onnx = pytest.importorskip("onnx")
-    from takt import canonical
+    from takt.networks import canonical
 
     path, reduced_path = tmp_path / "net.onnx", tmp_path / "reduced.onnx"
     net.save(path, shape, result)

@@ -9,7 +9,7 @@ onnx = pytest.importorskip("onnx")
 
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from takt import folding  # noqa: E402
+from takt.networks import folding  # noqa: E402
 
 
 def model_of(nodes, shape, result, element=TensorProto.FLOAT, **constants):

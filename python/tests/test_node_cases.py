@@ -12,7 +12,8 @@ pytest.importorskip("onnx.reference")
 from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from takt import canonical, portable
+from takt import portable
+from takt.networks import canonical
 
 
 @functools.cache

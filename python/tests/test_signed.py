@@ -8,7 +8,8 @@ onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper  # noqa: E402
 
 import test_folding  # noqa: E402
-from takt import folding, signed  # noqa: E402
+from takt import signed  # noqa: E402
+from takt.networks import folding  # noqa: E402
 
 
 def model_of(nodes, result, element=TensorProto.FLOAT, **constants):

@@ -12,7 +12,8 @@ onnx = pytest.importorskip("onnx")
 
 from onnx import TensorProto, helper  # noqa: E402
 
-from takt import portable, static_shapes  # noqa: E402
+from takt import portable  # noqa: E402
+from takt.networks import static_shapes  # noqa: E402
 
 
 def pooled(shape):

@@ -7,7 +7,8 @@ onnx = pytest.importorskip("onnx")
 
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from takt import folding, portable  # noqa: E402
+from takt import portable  # noqa: E402
+from takt.networks import folding  # noqa: E402
 from test_portable import ort_run  # noqa: E402
 
 RNG = np.random.default_rng(11)

@@ -1,0 +1,1 @@
+"""What an ONNX network says, and passes that porting and rewriting share."""
