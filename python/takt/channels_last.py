@@ -114,7 +114,7 @@ class ChannelsLastRewriter:
         self.set_last(join.output[0], twin)
         return True
 
-    # Rows of images, as `portable` convolves volumes along them.
+    # Rows of images, as `porter` convolves volumes along them.
 
     def rows_of_images(self, node: Any) -> bool:
         """Each image as a row of pixels, for the convolution behind: Reshape, Transpose."""

@@ -12,7 +12,8 @@ import sys
 import tempfile
 from typing import Any
 
-from . import convolutions, portable, widening
+from . import convolutions
+from .porting import porter, widening
 from .networks import static_shapes
 from .errors import CompileError
 
@@ -112,7 +113,7 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
         model = static_shapes.fix(model, shapes)
     failed = {}
     try:
-        network = portable.port(widening.widen(_of_opset(model)))
+        network = porter.port(widening.widen(_of_opset(model)))
     except Exception as error:  # The importer may know what the way to it does not.
         failed["portable"] = f"{type(error).__name__}: {error}"
         network = model

@@ -14,7 +14,8 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from . import scales, tiled_calls
+from . import tiled_calls
+from .porting import scales
 from .networks import folding
 from .packing import BLOCK
 

@@ -382,7 +382,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         dilations = list(attributes.get("dilations", [1, 1]))
         pads = list(attributes.get("pads", [0, 0, 0, 0]))
         if attributes.get("auto_pad", b"NOTSET") != b"NOTSET":
-            return None  # `portable` states it where the shapes are known.
+            return None  # `porter` states it where the shapes are known.
         if pads[0] < 0 or pads[1] < 0:
             return None
         return (*kernel, *strides, *dilations, pads[0], pads[1])

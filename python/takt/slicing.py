@@ -57,7 +57,7 @@ class SlicingRewriter:
 
     def on_reducemean(self, node: Any) -> bool:
         """The mean of all pixels, with or without their dimensions, in one step or as
-        `portable` writes it in two, columns first; or of rows or columns."""
+        `porter` writes it in two, columns first; or of rows or columns."""
         shape, keeps = self.shape(node.input[0]), self.attributes(node).get("keepdims", 1)
         axes, output, is_in_two = self.axes(node), node.output[0], False
         user = self.only_consumer(output)

@@ -524,7 +524,8 @@ def test_patches_are_rows_of_a_product(needs_compiler, tmp_path, shape, dilation
 def test_volumes_are_convolved_along_their_images(needs_compiler, tmp_path, count):
     """As a convolution of rows, which ends with the activation and the sum behind it."""
     onnx = pytest.importorskip("onnx")
-    from takt import portable, rewriting
+    from takt import rewriting
+    from takt.porting import porter
 
     net = Net()
     path, shape = tmp_path / "net.onnx", (count, 3, 5, 12, 10)
@@ -534,7 +535,7 @@ def test_volumes_are_convolved_along_their_images(needs_compiler, tmp_path, coun
     y = net.node("Conv", y, net.weights(16, 16, 3, 1, 1), pads=[1, 0, 0, 1, 0, 0])
     y = net.node("Relu", net.node("Add", x, y))
     net.save(path, shape, net.node("Conv", y, net.weights(7, 16, 2, 1, 1), strides=[2, 1, 1]))
-    network, kernels = rewriting.rewrite(portable.port(onnx.load(path)))
+    network, kernels = rewriting.rewrite(porter.port(onnx.load(path)))
     assert len(kernels) == 4
     assert {node.op_type for node in network.graph.node} == {"TaktKernel", "Transpose", "Reshape"}
     x = np.random.default_rng(4).standard_normal(shape).astype(np.float32)

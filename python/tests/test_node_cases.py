@@ -12,7 +12,7 @@ pytest.importorskip("onnx.reference")
 from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from takt import portable
+from takt.porting import porter
 from takt.networks import canonical
 
 
@@ -22,7 +22,7 @@ def cases():
         return {case.name: case for case in loader.load_model_tests(kind="node")}
 
 
-def check(name, gone, frozen=False, port=portable.port, rtol=1e-4, atol=1e-5):
+def check(name, gone, frozen=False, port=porter.port, rtol=1e-4, atol=1e-5):
     """The same results without operators of the kind `gone`.
 
     frozen       all inputs but the first are constants, as networks have them.

@@ -8,8 +8,8 @@ pytest.importorskip("onnxruntime")
 
 from onnx import TensorProto, helper, numpy_helper
 
-from takt import portable
-from test_portable import ort_run
+from takt.porting import porter
+from test_porter import ort_run
 
 RNG = np.random.default_rng(7)
 
@@ -31,7 +31,7 @@ def check(kind, inputs, constants, results=("y",), domain="com.microsoft", order
         [numpy_helper.from_array(value, name) for name, value in constants.items()])
     model = helper.make_model(graph, ir_version=8, opset_imports=[
         helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
-    ported = portable.port(model)
+    ported = porter.port(model)
     assert kind not in {each.op_type for each in ported.graph.node}
     assert all(each.domain != "com.microsoft" for each in ported.graph.node)
     wanted, found = (ort_run(each, inputs) for each in (model, ported))

@@ -12,7 +12,7 @@ onnx = pytest.importorskip("onnx")
 
 from onnx import TensorProto, helper  # noqa: E402
 
-from takt import portable  # noqa: E402
+from takt.porting import porter  # noqa: E402
 from takt.networks import static_shapes  # noqa: E402
 
 
@@ -43,7 +43,7 @@ def test_inputs_and_results_get_their_sizes(shapes):
     model = pooled(["batch", 3, "h", "w"])
     fixed = static_shapes.fix(model, shapes)
     assert sizes(fixed.graph.input[0]) == [2, 3, 4, 6]
-    assert sizes(portable.port(fixed).graph.output[0]) == [2, 18]
+    assert sizes(porter.port(fixed).graph.output[0]) == [2, 18]
     assert model.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "batch"
 
 

@@ -7,9 +7,9 @@ onnx = pytest.importorskip("onnx")
 
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from takt import portable  # noqa: E402
+from takt.porting import porter  # noqa: E402
 from takt.networks import folding  # noqa: E402
-from test_portable import ort_run  # noqa: E402
+from test_porter import ort_run  # noqa: E402
 
 RNG = np.random.default_rng(11)
 
@@ -42,7 +42,7 @@ def loop_body(nodes, states, results, **constants):
 
 
 def check(model, feeds, kind):
-    ported = portable.port(model)
+    ported = porter.port(model)
     onnx.checker.check_model(ported)
     assert kind not in {node.op_type for node in ported.graph.node}
     for wanted, found in zip(ort_run(model, feeds), ort_run(ported, feeds)):

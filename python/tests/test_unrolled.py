@@ -9,9 +9,9 @@ pytest.importorskip("onnxruntime")
 from onnx import TensorProto, helper, numpy_helper
 
 import takt
-from takt import portable, unrolled
+from takt.porting import porter, unrolled
 from takt.errors import CompileError
-from test_portable import ort_run
+from test_porter import ort_run
 
 RNG = np.random.default_rng(5)
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
@@ -59,7 +59,7 @@ CASES = [
 @pytest.mark.parametrize("kind, own", CASES, ids=lambda each: str(each)[:50])
 def test_a_special_layer_goes_step_by_step(kind, own):
     model, x = layer(kind, **own)
-    ported = portable.port(model)
+    ported = porter.port(model)
     assert kind not in {node.op_type for node in ported.graph.node}
     for found, wanted in zip(ort_run(ported, {"x": x}), ort_run(model, {"x": x})):
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
@@ -67,13 +67,13 @@ def test_a_special_layer_goes_step_by_step(kind, own):
 
 def test_a_usual_layer_stays():
     model, _ = layer("LSTM", activations=["Sigmoid", "Tanh", "Tanh"])
-    assert "LSTM" in {node.op_type for node in portable.port(model).graph.node}
+    assert "LSTM" in {node.op_type for node in porter.port(model).graph.node}
 
 
 def test_too_many_steps_are_refused(monkeypatch):
     monkeypatch.setattr(unrolled, "NODES_MAX", 100)
     with pytest.raises(CompileError, match="4 steps of such a layer are too many"):
-        portable.port(layer("LSTM", has_peepholes=True)[0])
+        porter.port(layer("LSTM", has_peepholes=True)[0])
 
 
 def test_peepholes_reach_the_module(needs_compiler, tmp_path):

@@ -7,7 +7,7 @@ onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 import takt  # noqa: E402
-from takt import portable, widening  # noqa: E402
+from takt.porting import porter, widening  # noqa: E402
 
 RNG = np.random.default_rng(7)
 
@@ -47,7 +47,7 @@ def test_only_the_ends_stay_half_floats(kind):
     assert types(wide) == {"x": kind, "y": kind}
     assert {tensor.data_type for tensor in wide.graph.initializer} == {TensorProto.FLOAT}
     onnx.checker.check_model(wide, full_check=True)
-    ported = portable.port(wide)
+    ported = porter.port(wide)
     assert [node.op_type for node in ported.graph.node] == ["Cast", "Conv", "Sigmoid", "Mul", "Cast"]
 
 

@@ -1,4 +1,4 @@
-"""Resize beyond what the compiler knows: a part of `portable`.
+"""Resize beyond what the compiler knows: a part of `porter`.
 
 Each result along an axis is a sum of a few elements, and the axes follow each other.
 """

@@ -1,4 +1,4 @@
-"""Pools, sums and activations of volumes, computed on their images: a part of `portable`.
+"""Pools, sums and activations of volumes, computed on their images: a part of `porter`.
 
 A volume [n, c, d, h, w] is a row of d images for each n. The operators between
 convolutions take the images of all volumes, [n * d, c, h, w], so that nothing is

@@ -1,4 +1,4 @@
-"""DeformConv as a GridSample and a convolution: a part of `portable`."""
+"""DeformConv as a GridSample and a convolution: a part of `porter`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of bytes whose scale is found in each call: a part of `portable`.
+"""Products of bytes whose scale is found in each call: a part of `porter`.
 
 ONNX Runtime's quantize_dynamic() makes them. They become what they stand for, a
 product of floats that are whole steps of a scale. `StepFinder` finds these floats
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .networks import graphs
+from ..networks import graphs
 
 
 class StepFinder(graphs.NodeReader):

@@ -1,4 +1,4 @@
-"""The operator Attention (opset 23 on), and those of ONNX Runtime, in older ones: a part of `portable`."""
+"""The operator Attention (opset 23 on), and those of ONNX Runtime, in older ones: a part of `porter`."""
 
 from __future__ import annotations
 

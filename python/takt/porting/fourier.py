@@ -1,4 +1,4 @@
-"""Transforms of Fourier as products with sines: a part of `portable`."""
+"""Transforms of Fourier as products with sines: a part of `porter`."""
 
 from __future__ import annotations
 

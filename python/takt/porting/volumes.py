@@ -1,4 +1,4 @@
-"""Convolutions of three dimensions, for `portable`.
+"""Convolutions of three dimensions, for `porter`.
 
 Networks for video and stereo vision have them. iree-compile makes plain loops of
 them, and does not take those of groups. A volume is a row of images: an image of

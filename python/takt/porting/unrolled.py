@@ -1,4 +1,4 @@
-"""Recurrent layers step by step: a part of `portable`.
+"""Recurrent layers step by step: a part of `porter`.
 
 The compiler makes wrong code of these: it leaves out peepholes and limits, and does not
 see which functions a layer has.
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .errors import CompileError
-from .networks.subgraphs import NODES_MAX
+from ..errors import CompileError
+from ..networks.subgraphs import NODES_MAX
 
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 _USUAL = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}

@@ -1,4 +1,4 @@
-"""Transposed convolutions that the compiler does not take, for `portable`.
+"""Transposed convolutions that the compiler does not take, for `porter`.
 
 Those of groups are convolutions over images with zeros between the pixels. Col2Im is
 one of groups, whose weights are ones.

@@ -1,4 +1,4 @@
-"""Filters of signals, for `portable`.
+"""Filters of signals, for `porter`.
 
 A convolution of one channel with a long kernel moves by `stride` samples for each
 result. Samples that lie a step of `stride` apart never meet one weight, so the

@@ -1,4 +1,4 @@
-"""Where the maxima of pools were, and MaxUnpool, which puts them there: a part of `portable`."""
+"""Where the maxima of pools were, and MaxUnpool, which puts them there: a part of `porter`."""
 
 from __future__ import annotations
 

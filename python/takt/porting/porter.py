@@ -15,7 +15,7 @@ import numpy as np
 
 from . import (deformed, filters, fourier, images, layers, lists, operators, places, regions, resized, scales, scores,
                sequences, transposed, unrolled, volumes)
-from .networks import canonical, folding, graphs, subgraphs
+from ..networks import canonical, folding, graphs, subgraphs
 
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
 _PASSES_MAX = 100  # What replaces an operator is replaced at most a few times.

@@ -12,7 +12,7 @@ onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 
-from takt import portable  # noqa: E402
+from takt.porting import porter  # noqa: E402
 
 RNG = np.random.default_rng(7)
 
@@ -50,7 +50,7 @@ def shape_of(value):
 
 def check(model, feeds, gone, tolerance=1e-5):
     """The ported model computes the same without operators of the kind `gone`."""
-    ported = portable.port(model)
+    ported = porter.port(model)
     onnx.checker.check_model(ported)
     assert gone not in kinds(ported)
     wanted, found = run(model, feeds), run(ported, feeds)
@@ -70,7 +70,7 @@ def test_padding_copies_the_sides(mode, pads):
     model = model_of([helper.make_node("Pad", ["x", "pads"], ["y"], mode=mode)],
                      {"x": [2, 11]}, {"y": None}, pads=np.array(pads))
     x = floats(2, 11)
-    ported = portable.port(model)
+    ported = porter.port(model)
     assert "Pad" not in kinds(ported)
     cut = x[:, max(-pads[1], 0):11 - max(-pads[3], 0)]
     wanted = np.pad(cut, [(pads[0], pads[2]), (max(pads[1], 0), max(pads[3], 0))], mode)
@@ -80,7 +80,7 @@ def test_padding_copies_the_sides(mode, pads):
 def test_padding_with_zeros_stays():
     model = model_of([helper.make_node("Pad", ["x", "pads"], ["y"])],
                      {"x": [2, 11]}, {"y": None}, pads=np.array([0, 1, 0, 1]))
-    assert kinds(portable.port(model)) == ["Pad"]
+    assert kinds(porter.port(model)) == ["Pad"]
 
 
 @pytest.mark.parametrize("shape", [[2, 40], [2, 40, 1]])
@@ -89,7 +89,7 @@ def test_transforms_of_frames_are_convolutions(shape, onesided):
     model = model_of([helper.make_node("STFT", ["x", "step", "window"], ["y"], onesided=onesided)],
                      {"x": shape}, {"y": None}, step=np.int64(4), window=np.hanning(16).astype(np.float32))
     x = floats(*shape)
-    ported = portable.port(model)
+    ported = porter.port(model)
     assert "STFT" not in kinds(ported)
     frames = np.stack([x.reshape(2, 40)[:, i:i + 16] for i in range(0, 25, 4)], 1) * np.hanning(16)
     wanted = np.fft.rfft(frames) if onesided else np.fft.fft(frames)
@@ -103,7 +103,7 @@ def test_transforms_are_products(length):
     model = model_of([helper.make_node("DFT", ["x", "length"], ["y"], axis=-2, onesided=1)],
                      {"x": [3, 12, 1]}, {"y": None}, length=np.int64(length))
     x = floats(3, 12, 1)
-    found = run(portable.port(model), {"x": x})[0]
+    found = run(porter.port(model), {"x": x})[0]
     np.testing.assert_allclose(
         found[..., 0] + 1j * found[..., 1], np.fft.rfft(x[..., 0], length, axis=1), atol=1e-4)
 
@@ -122,7 +122,7 @@ def test_layers_run_forwards(kind, gates, direction, count):
                           hidden_size=hidden, **own)],
         {"x": [steps, batch, width], **{name: [count, batch, hidden] for name in states}},
         {name: None for name in results}, **weights)
-    ported = portable.port(model)
+    ported = porter.port(model)
     layers = [node for node in ported.graph.node if node.op_type == kind]
     assert len(layers) == count
     assert not any(each.name == "direction" for node in layers for each in node.attribute)
@@ -163,7 +163,7 @@ def test_layers_end_with_their_sequences(kind, gates, direction, count):
         {name: None for name in results}, w=floats(count, gates * hidden, width),
         r=floats(count, gates * hidden, hidden), b=floats(count, 2 * gates * hidden),
         **{name: floats(count, batch, hidden) for name in states})
-    ported = portable.port(model)
+    ported = porter.port(model)
     layers = [node for node in ported.graph.node if node.op_type == kind]
     assert len(layers) == count
     assert not any(len(node.input) > 4 and node.input[4] for node in layers)
@@ -180,7 +180,7 @@ def test_a_cell_that_cannot_be_frozen_stays():
         model = model_of(
             [helper.make_node("LSTM", ["x", "w", "r", "", "lengths"], outputs, hidden_size=5, **change)],
             {"x": [6, 4, 3], "lengths": (TensorProto.INT32, [4])}, {name: None for name in outputs}, **weights)
-        assert (kinds(portable.port(model)) == ["LSTM"]) == is_kept
+        assert (kinds(porter.port(model)) == ["LSTM"]) == is_kept
 
 
 @pytest.mark.parametrize("axes", [{}, {"time_axis": 1, "batch_axis": 0}])
@@ -279,7 +279,7 @@ def test_other_places_are_scattered(indices):
     rest = [5, 4, 3][indices.shape[-1]:]
     model = model_of([helper.make_node("ScatterND", ["x", "i", "u"], ["y"])],
                      {"x": [5, 4, 3], "u": [*indices.shape[:-1], *rest]}, {"y": None}, i=indices)
-    assert kinds(portable.port(model)) == ["ScatterND"]
+    assert kinds(porter.port(model)) == ["ScatterND"]
 
 
 def test_a_convolution_with_one_result_has_no_pixels_behind():
@@ -328,7 +328,7 @@ def test_the_padding_of_windows_is_stated(kind, way):
     own = {"auto_pad": way, "strides": [2, 3], "kernel_shape": [4, 3]}
     network = model_of([helper.make_node(kind, ["x", "w"] if kind == "Conv" else ["x"], ["y"], **own)],
                        {"x": [2, 4, 7, 11]}, {"y": None}, w=floats(3, 4, 4, 3))
-    ported = portable.port(network)
+    ported = porter.port(network)
     assert all(each.name != "auto_pad" for each in ported.graph.node[0].attribute)
     x = floats(2, 4, 7, 11)
     np.testing.assert_allclose(ort_run(ported, {"x": x})[0], ort_run(network, {"x": x})[0], atol=1e-5)
@@ -404,7 +404,7 @@ def test_constants_of_old_files_are_inputs(needs_compiler, tmp_path):
 
 def test_wrong_shapes_of_results_are_replaced():
     model = model_of([helper.make_node("Relu", ["x"], ["y"])], {"x": [2, 3]}, {"y": [1, "n"]})
-    assert shape_of(portable.port(model).graph.output[0]) == [2, 3]
+    assert shape_of(porter.port(model).graph.output[0]) == [2, 3]
 
 
 @pytest.mark.parametrize("zero", [None, np.int8(3), np.arange(4, dtype=np.int8)])
@@ -434,7 +434,7 @@ def test_products_with_scales_of_the_call_have_signed_bytes():
     x = floats(3, 6)
     step = (max(x.max(), 0) - min(x.min(), 0)) / 255
     for model in (whole, parts):
-        ported = portable.port(model)
+        ported = porter.port(model)
         assert not {"DynamicQuantizeMatMul", "DynamicQuantizeLinear", "MatMulIntegerToFloat"} & set(kinds(ported))
         casts = [node.attribute[0].i for node in ported.graph.node if node.op_type == "Cast"]
         assert casts.count(TensorProto.INT8) == 2
@@ -460,7 +460,7 @@ def test_convolutions_of_bytes_are_those_of_floats():
                      {"x": (TensorProto.UINT8, [1, 2, 5, 5])}, {"y": (TensorProto.INT32, None)},
                      w=w, xz=np.uint8(7), wz=np.int8(2))
     x = RNG.integers(0, 255, (1, 2, 5, 5), np.uint8)
-    ported = portable.port(model)
+    ported = porter.port(model)
     assert "ConvInteger" not in kinds(ported)
     padded = np.pad(x.astype(int) - 7, [(0, 0), (0, 0), (1, 1), (1, 1)])
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
@@ -478,7 +478,7 @@ def test_quantized_operators_are_what_they_stand_for():
     model = model_of(
         [helper.make_node("QLinearConv", ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz", "b"], ["y"])],
         {"x": (TensorProto.UINT8, [1, 2, 5, 5])}, {"y": (TensorProto.UINT8, None)}, 21, w=w, b=bias, **scales)
-    ported = portable.port(model)
+    ported = porter.port(model)
     assert "QLinearConv" not in kinds(ported)
     found = run(ported, {"x": x})[0]
     windows = np.lib.stride_tricks.sliding_window_view(x.astype(np.int64) - 120, (3, 3), (2, 3))
@@ -498,7 +498,7 @@ def test_fused_functions_are_what_they_were_fused_from(node, wanted):
     model = model_of([helper.make_node(kind, ["x"], ["y"], domain="com.microsoft", **attributes)],
                      {"x": [4, 5]}, {"y": [4, 5]})
     x = floats(4, 5)
-    np.testing.assert_allclose(run(portable.port(model), {"x": x})[0], wanted(x), atol=1e-5)
+    np.testing.assert_allclose(run(porter.port(model), {"x": x})[0], wanted(x), atol=1e-5)
 
 
 def test_a_fused_convolution_clips_and_adds():
@@ -509,7 +509,7 @@ def test_a_fused_convolution_clips_and_adds():
     x, z = floats(1, 2, 4, 4), floats(1, 3, 4, 4)
     w = numpy_helper.to_array(model.graph.initializer[0])
     wanted = np.clip(np.einsum("nchw,oc->nohw", x, w[:, :, 0, 0]) + z, -0.5, 0.5)
-    np.testing.assert_allclose(run(portable.port(model), {"x": x, "z": z})[0], wanted, atol=1e-5)
+    np.testing.assert_allclose(run(porter.port(model), {"x": x, "z": z})[0], wanted, atol=1e-5)
 
 
 def test_a_fused_product_turns_and_scales():
@@ -517,12 +517,12 @@ def test_a_fused_product_turns_and_scales():
         [helper.make_node("FusedMatMul", ["a", "b"], ["y"], domain="com.microsoft", transA=1, alpha=0.25)],
         {"a": [5, 3], "b": [5, 2]}, {"y": [3, 2]})
     a, b = floats(5, 3), floats(5, 2)
-    np.testing.assert_allclose(run(portable.port(model), {"a": a, "b": b})[0], a.T @ b / 4, atol=1e-5)
+    np.testing.assert_allclose(run(porter.port(model), {"a": a, "b": b})[0], a.T @ b / 4, atol=1e-5)
 
 
 def check_microsoft(model, feeds):
     """The same results as those of ONNX Runtime, by other operators."""
-    ported = portable.port(model)
+    ported = porter.port(model)
     assert not any(node.domain == "com.microsoft" for node in ported.graph.node)
     for wanted, found in zip(ort_run(model, feeds), ort_run(ported, feeds), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-5 * max(1, np.abs(wanted).max()))
@@ -564,8 +564,8 @@ def test_narrow_weights_and_blocks_are_floats(kind, block, axis):
     model = model_of(nodes, {"x": [3, 8]}, {"y": [3, 6]}, opset=21, s=np.abs(floats(*counts)))
     model.graph.initializer.extend([weights, zeros])
     x = floats(3, 8)
-    assert kinds(portable.port(model)) == ["MatMul"]
-    np.testing.assert_allclose(run(portable.port(model), {"x": x})[0], run(model, {"x": x})[0], rtol=0, atol=1e-4)
+    assert kinds(porter.port(model)) == ["MatMul"]
+    np.testing.assert_allclose(run(porter.port(model), {"x": x})[0], run(model, {"x": x})[0], rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("has_segments, has_mask", [(True, True), (False, False), (True, False)])
@@ -625,7 +625,7 @@ def test_layers_of_bytes_become_layers_of_floats(tmp_path, per_channel, directio
         weight_type=quantization.QuantType.QInt8)
     bytes_of = onnx.load(tmp_path / "net.onnx")
     assert kinds(bytes_of) == ["DynamicQuantizeLSTM"]
-    ported = portable.port(bytes_of)
+    ported = porter.port(bytes_of)
     assert set(kinds(ported)) & {"LSTM", "DynamicQuantizeLSTM"} == {"LSTM"}
     x = floats(6, 1, 8)
     session = onnxruntime.InferenceSession(str(tmp_path / "net.onnx"), providers=["CPUExecutionProvider"])
@@ -665,7 +665,7 @@ def test_a_network_of_quantized_operators_keeps_its_results(tmp_path, per_channe
         quant_format=quantization.QuantFormat.QOperator)
     quantized = onnx.load(tmp_path / "net.onnx")
     assert {"QLinearConv", "QLinearAdd", "QGemm"} <= set(kinds(quantized))
-    ported = portable.port(quantized)
+    ported = porter.port(quantized)
     assert not [node.op_type for node in ported.graph.node if node.domain or node.op_type.startswith("QLinear")]
     onnx.save(ported, tmp_path / "ported.onnx")
     x = {"x": floats(1, 3, 8, 8)}
@@ -746,7 +746,7 @@ def test_what_is_between_volumes_is_of_images(count):
         factors=floats(6, 1, 1, 1), half=np.full([1, 1, 1, 1, 1], 0.5, np.float32), last=floats(5, 12, 1, 1, 1),
         axes=np.array([-1, 2, 3]))
     check_volume(network, shape, "Conv")
-    turned = [node for node in portable.port(network).graph.node
+    turned = [node for node in porter.port(network).graph.node
               if node.op_type == "Transpose" and len(node.attribute[0].ints) == 5]
     assert len(turned) <= (1 if count == 1 else 4)
 
@@ -762,7 +762,7 @@ def test_volumes_of_bytes_are_convolved_as_images(kind, group):
         helper.make_node("QuantizeLinear", ["c", "scale"], ["d"]), helper.make_node("DequantizeLinear", ["d", "scale"], ["y"]),
     ]
     model = model_of(nodes, {"x": [1, 4, 3, 5, 6]}, {"y": [1, 4, 3, 5, 6]}, opset=19, scale=scale, scales=scales, w=weights)
-    ported = portable.port(model)
+    ported = porter.port(model)
     inferred = onnx.shape_inference.infer_shapes(ported)
     ranks = {value.name: len(value.type.tensor_type.shape.dim) for value in inferred.graph.value_info}
     made = {name: node.op_type for node in ported.graph.node for name in node.output}
@@ -784,7 +784,7 @@ def test_volumes_of_weights_in_blocks_are_convolved_as_images():
 
 
 def test_no_part_of_the_porter_hides_a_method_of_another():
-    own = [name for part in portable._Porter.__mro__ if part is not object
+    own = [name for part in porter._Porter.__mro__ if part is not object
            for name, value in vars(part).items() if callable(value) and not name.startswith("__")]
     assert len(own) == len(set(own)), sorted({name for name in own if own.count(name) > 1})
 
@@ -792,13 +792,13 @@ def test_no_part_of_the_porter_hides_a_method_of_another():
 def test_volumes_with_images_of_the_bias_alone_stay():
     network = model_of([helper.make_node("ConvTranspose", ["x", "w"], ["y"], strides=[2, 1, 1])],
                        {"x": [1, 2, 3, 4, 4]}, {"y": None}, w=floats(2, 2, 1, 3, 3))
-    assert kinds(portable.port(network)) == ["ConvTranspose"]
+    assert kinds(porter.port(network)) == ["ConvTranspose"]
 
 
 def check_volume(network, shape, kind):
     """The same result by `kind` of images alone."""
     x = floats(*shape)
-    ported = portable.port(network)
+    ported = porter.port(network)
     onnx.checker.check_model(ported)
     inferred = onnx.shape_inference.infer_shapes(ported)
     ranks = {value.name: len(value.type.tensor_type.shape.dim)
@@ -937,7 +937,7 @@ def test_what_is_only_passed_on_is_read_where_it_is_made():
         helper.make_node("Identity", ["d"], ["y"]), helper.make_node("Identity", ["d"], ["z"]),
         helper.make_node("Identity", ["x"], ["same"]), helper.make_node("Abs", ["d"], ["last"])]
     model = model_of(nodes, {"x": [3]}, {"y": [3], "z": [3], "same": [3], "last": [3]})
-    ported = portable.port(model)
+    ported = porter.port(model)
     onnx.checker.check_model(ported, full_check=True)
     assert sorted(node.op_type for node in ported.graph.node) == ["Abs", "Identity", "Identity", "Neg", "Relu"]
     x = np.array([1, -2, 3], np.float32)
@@ -949,7 +949,7 @@ def test_what_is_only_passed_on_is_read_where_it_is_made():
 def test_pools_of_powers(power):
     model = model_of([helper.make_node("LpPool", ["x"], ["y"], p=power, kernel_shape=[2, 3], strides=[2, 1],
                                        pads=[0, 1, 0, 1])], {"x": [1, 2, 6, 6]}, {"y": [1, 2, 3, 6]})
-    ported = portable.port(model)
+    ported = porter.port(model)
     assert "LpPool" not in kinds(ported)
     x = floats(1, 2, 6, 6)
     for a, b in zip(ort_run(model, {"x": x}), ort_run(ported, {"x": x})):
@@ -965,7 +965,7 @@ def test_softsign():
 def test_what_a_condition_chooses(own):
     model = model_of([helper.make_node("Compress", ["x", "chosen"], ["y"], **own)],
                      {"x": [3, 4], "chosen": (TensorProto.BOOL, [4])}, {"y": None})
-    ported = portable.port(model)
+    ported = porter.port(model)
     assert "Compress" not in kinds(ported)
     feeds = {"x": floats(3, 4), "chosen": np.array([True, False, True, True])}
     np.testing.assert_array_equal(run(ported, feeds)[0], run(model, feeds)[0])
@@ -976,7 +976,7 @@ def test_a_sequence_of_a_place_that_is_not_known_stays():
         [helper.make_node("SequenceConstruct", ["x", "x"], ["list"]),
          helper.make_node("SequenceAt", ["list", "i"], ["y"])],
         {"x": [3], "i": (TensorProto.INT64, [])}, {"y": [3]})
-    assert kinds(portable.port(model)) == ["SequenceConstruct", "SequenceAt"]
+    assert kinds(porter.port(model)) == ["SequenceConstruct", "SequenceAt"]
 
 
 @pytest.mark.parametrize("shape, options", [

@@ -1,4 +1,4 @@
-"""RoiAlign as gathers of pixels: a part of `portable`."""
+"""RoiAlign as gathers of pixels: a part of `porter`."""
 
 from __future__ import annotations
 

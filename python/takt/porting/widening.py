@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Iterator
 
-from .networks import subgraphs
+from ..networks import subgraphs
 
 # Attributes that name the type of an element.
 _TYPES = {"dtype", "output_datatype", "output_dtype", "precision", "softmax_precision", "stash_type", "to"}

@@ -1,4 +1,4 @@
-"""Sequences of tensors, as the tensors: a part of `portable`.
+"""Sequences of tensors, as the tensors: a part of `porter`.
 
 Exporters write a list that grows in a loop as SequenceInsert, and what splits a
 tensor as SplitToSequence. Where the number of members is known, the readers of a

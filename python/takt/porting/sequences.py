@@ -1,5 +1,5 @@
 """Recurrent layers, as layers that run forwards over all steps: a part of
-`portable`."""
+`porter`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators that the compiler does not know yet, in other ones: a part of `portable`.
+"""Operators that the compiler does not know yet, in other ones: a part of `porter`.
 
 RMSNormalization and RotaryEmbedding of opset 23, AffineGrid of opset 20, and older
 ones that it makes wrong code of.

@@ -1,4 +1,4 @@
-"""Operators of ONNX Runtime, in those of ONNX: a part of `portable`.
+"""Operators of ONNX Runtime, in those of ONNX: a part of `porter`.
 
 Quantized operators (QLinearConv and its like) become the float ones between
 DequantizeLinear and QuantizeLinear, which is what they stand for, and fused ones
