@@ -223,7 +223,7 @@ def _import_onnx(model: Any, what: str) -> bytes:
 @dataclasses.dataclass
 class Rewritten:
     """A network whose convolutions and products are calls of Takt's kernels
-    (`rewriting`), as MLIR, and whether that is quicker as far as is known."""
+    (`rewriter`), as MLIR, and whether that is quicker as far as is known."""
 
     mlir: bytes
     pays: bool
@@ -233,10 +233,10 @@ def rewritten(source: Source, precision: str = "") -> Rewritten | None:
     """None if there is nothing that a kernel could do."""
     if source.network is None:
         return None
-    from . import lowering, rewriting
+    from .rewriting import lowering, rewriter
 
     try:
-        network, kernels = rewriting.rewrite(_of_opset(source.network), precision)
+        network, kernels = rewriter.rewrite(_of_opset(source.network), precision)
     except Exception as error:  # No network may be one that cannot be compiled at all.
         reason = f"{type(error).__name__}: {error}"
         raise CompileError(f"rewriting for Takt's kernels: {reason}") from error
@@ -244,7 +244,7 @@ def rewritten(source: Source, precision: str = "") -> Rewritten | None:
         return None
     imported = _import_onnx(network, "importing the rewritten network")
     mlir = lowering.lower(imported.decode(), kernels)
-    return Rewritten(mlir.encode(), rewriting.pays(network, kernels))
+    return Rewritten(mlir.encode(), rewriter.pays(network, kernels))
 
 
 def _read_lowered(lowered: Any) -> Source:

@@ -56,7 +56,7 @@ def _architecture(name: str) -> str:
 
 
 def precision_of(precision: str, names: Iterable[str]) -> str:
-    """A precision of recipes, for rewriting.py: with "_tiles" if a target has tile
+    """A precision of recipes, for rewriter.py: with "_tiles" if a target has tile
     registers for it."""
     if precision == "bf16" and any(map(_has_tiles, names)):
         return "bf16_tiles"

@@ -7,7 +7,7 @@ onnx = pytest.importorskip("onnx")
 
 from onnx import helper  # noqa: E402
 
-from takt import batches  # noqa: E402
+from takt.rewriting import batches  # noqa: E402
 from test_porter import floats, kinds, model_of, run  # noqa: E402
 
 

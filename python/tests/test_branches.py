@@ -7,7 +7,7 @@ onnx = pytest.importorskip("onnx")
 
 from onnx import helper  # noqa: E402
 
-from takt import branches  # noqa: E402
+from takt.rewriting import branches  # noqa: E402
 from test_porter import floats, kinds, model_of, run  # noqa: E402
 
 NORM = {"scale": floats(8), "shift": floats(8), "mean": floats(8), "variance": np.abs(floats(8)) + 0.5}

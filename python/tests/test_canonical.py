@@ -190,14 +190,14 @@ def test_stretched_images(needs_compiler, tmp_path, factors, is_last):
 def test_stretched_images_whose_best_channel_is_searched(needs_compiler, tmp_path):
     """They stay channels first, and their rows are stretched by products."""
     onnx = pytest.importorskip("onnx")
-    from takt import rewriting
+    from takt.rewriting import rewriter
 
     net = Net()
     x = net.node("Resize", net.conv("x", 3, 20), "", net.constant(np.array([1, 1, 8, 4], np.float32)),
                  mode="linear", coordinate_transformation_mode="half_pixel")
     path = tmp_path / "net.onnx"
     net.save(path, [1, 3, 7, 9], net.node("Cast", net.node("ArgMax", x, axis=1), to=1))
-    network, kernels = rewriting.rewrite(onnx.load(path))
+    network, kernels = rewriter.rewrite(onnx.load(path))
     assert [kernel.function for kernel in kernels] == ["takt_conv2d_f32", "takt_conv2d_f32", "takt_arg_max_f32"]
     assert [node.op_type for node in network.graph.node].count("Transpose") == 2  # Of the convolution.
     x = np.random.default_rng(4).standard_normal((1, 3, 7, 9)).astype(np.float32)

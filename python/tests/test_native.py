@@ -105,12 +105,12 @@ def activated(net):
 
 def test_activations_are_part_of_calls(tmp_path):
     onnx = pytest.importorskip("onnx")
-    from takt import rewriting
+    from takt.rewriting import rewriter
 
     net = Net()
     path = tmp_path / "net.onnx"
     net.save(path, [1, 3, 32, 28], activated(net))
-    network, kernels = rewriting.rewrite(onnx.load(path))
+    network, kernels = rewriter.rewrite(onnx.load(path))
     assert [kernel.activation for kernel in kernels if not kernel.is_pool] == [
         "silu", "hard_swish", "tanh", "hard_sigmoid", "sigmoid", "gelu"]
     left = {node.op_type for node in network.graph.node}
@@ -120,12 +120,12 @@ def test_activations_are_part_of_calls(tmp_path):
 @pytest.mark.parametrize("bias, calls", [((5, 1), 0), ((5,), 1), ((1, 5), 1), ((), 1)])
 def test_a_bias_of_rows_is_none_of_columns(tmp_path, bias, calls):
     onnx = pytest.importorskip("onnx")
-    from takt import rewriting
+    from takt.rewriting import rewriter
 
     net = Net()
     y = net.node("Gemm", "x", net.weights(7, 5), net.constant(np.ones(bias, np.float32)))
     net.save(tmp_path / "net.onnx", [5, 7], y)
-    assert len(rewriting.rewrite(onnx.load(tmp_path / "net.onnx"))[1]) == calls
+    assert len(rewriter.rewrite(onnx.load(tmp_path / "net.onnx"))[1]) == calls
 
 
 NETS = [residual_block, normalized, joined, activated]
@@ -198,7 +198,7 @@ def test_convolutions_by_winograd_agree(needs_compiler, tmp_path, recipe, monkey
 
 
 def test_winograd_is_taken_where_it_is_quicker():
-    from takt.rewriting import prefers_winograd
+    from takt.rewriting.rewriter import prefers_winograd
 
     def shape(size, ins, outs, geometry=(3, 3, 1, 1, 1, 1, 1, 1), groups=1):
         return (1, size, size, ins, size, size, outs, *geometry, groups)
@@ -215,7 +215,7 @@ def test_winograd_is_taken_where_it_is_quicker():
 
 
 def test_weights_are_packed_in_pairs_of_bfloat16():
-    from takt.rewriting import join_rows, pack_pairs
+    from takt.rewriting.rewriter import join_rows, pack_pairs
 
     packed = np.full((1, 1, 1, 1, 3, 16), 1.0, np.float32)
     packed[..., 1, :] = -2.0
@@ -323,7 +323,7 @@ def test_products_of_bytes_may_end_in_floats(needs_compiler, tmp_path, outs):
 
 def test_products_of_two_tensors_of_bytes_are_left_as_floats(needs_compiler, tmp_path):
     """Of integers the compiler would make code that takes minutes to compile."""
-    from takt import rewriting
+    from takt.rewriting import rewriter
 
     pytest.importorskip("onnxruntime")
     net = QuantizedNet()
@@ -334,7 +334,7 @@ def test_products_of_two_tensors_of_bytes_are_left_as_floats(needs_compiler, tmp
     net.save(path, [1, 3, 32, 28], net.quantize(net.node("MatMul", left, right), 5.0, -100))
     import onnx
 
-    network, kernels = rewriting.rewrite(onnx.load(path))
+    network, kernels = rewriter.rewrite(onnx.load(path))
     makers = {node.output[0]: node for node in network.graph.node}
     product = next(node for node in network.graph.node if node.op_type == "MatMul")
     functions = [kernels[makers[name].attribute[0].i].function for name in product.input]
@@ -437,7 +437,7 @@ def test_what_depends_on_one_tensor_becomes_a_table(needs_compiler, tmp_path):
 
 
 def test_weights_are_packed_in_blocks_and_fours():
-    from takt.quantized import pack_bytes
+    from takt.rewriting.quantized import pack_bytes
 
     weights = np.arange(20 * 5 * 1 * 2, dtype=np.int64).astype(np.int8).reshape(20, 5, 1, 2)
     packed = pack_bytes(weights, 1, False)
@@ -486,7 +486,7 @@ def test_the_default_is_native_where_it_pays(needs_compiler, tmp_path, size, is_
 @pytest.mark.parametrize("dilation, pad, taps", [(12, 12, (3, 3)), (20, 20, (1, 1)), (20, 17, (2, 2))])
 def test_taps_outside_the_image_are_left_out(needs_compiler, tmp_path, dilation, pad, taps):
     onnx = pytest.importorskip("onnx")
-    from takt import rewriting
+    from takt.rewriting import rewriter
 
     net = Net()
     path = tmp_path / "net.onnx"
@@ -494,7 +494,7 @@ def test_taps_outside_the_image_are_left_out(needs_compiler, tmp_path, dilation,
     result = net.conv(x, 24, 20, dilations=[dilation] * 2, pads=[pad] * 4,
                       strides=[2, 1] if dilation == 12 else [1, 1])
     net.save(path, [1, 3, 16, 16], result)
-    kernels = rewriting.rewrite(onnx.load(path))[1]
+    kernels = rewriter.rewrite(onnx.load(path))[1]
     assert kernels[1].shape[7:9] == taps
     artifact = takt.compile(path, cache=tmp_path, recipe="native")
     assert artifact.recipe.name == "native", artifact.report
@@ -508,12 +508,12 @@ def test_taps_outside_the_image_are_left_out(needs_compiler, tmp_path, dilation,
     ((1, 3, 48, 24), [1, 1], 1), ((2, 3, 55, 26), [1, 1], 1), ((1, 3, 36, 36), [2, 2], 0)])
 def test_patches_are_rows_of_a_product(needs_compiler, tmp_path, shape, dilations, calls):
     onnx = pytest.importorskip("onnx")
-    from takt import rewriting
+    from takt.rewriting import rewriter
 
     net = Net()
     path = tmp_path / "net.onnx"
     net.save(path, shape, net.conv("x", 3, 20, 12, pads=[0] * 4, strides=[12, 12], dilations=dilations))
-    assert len(rewriting.rewrite(onnx.load(path))[1]) == calls
+    assert len(rewriter.rewrite(onnx.load(path))[1]) == calls
     x = np.random.default_rng(4).standard_normal(shape).astype(np.float32)
     want = expected(path, x)
     got = np.asarray(takt.compile(path, cache=tmp_path, recipe="native").load().function()(x))
@@ -524,7 +524,7 @@ def test_patches_are_rows_of_a_product(needs_compiler, tmp_path, shape, dilation
 def test_volumes_are_convolved_along_their_images(needs_compiler, tmp_path, count):
     """As a convolution of rows, which ends with the activation and the sum behind it."""
     onnx = pytest.importorskip("onnx")
-    from takt import rewriting
+    from takt.rewriting import rewriter
     from takt.porting import porter
 
     net = Net()
@@ -535,7 +535,7 @@ def test_volumes_are_convolved_along_their_images(needs_compiler, tmp_path, coun
     y = net.node("Conv", y, net.weights(16, 16, 3, 1, 1), pads=[1, 0, 0, 1, 0, 0])
     y = net.node("Relu", net.node("Add", x, y))
     net.save(path, shape, net.node("Conv", y, net.weights(7, 16, 2, 1, 1), strides=[2, 1, 1]))
-    network, kernels = rewriting.rewrite(porter.port(onnx.load(path)))
+    network, kernels = rewriter.rewrite(porter.port(onnx.load(path)))
     assert len(kernels) == 4
     assert {node.op_type for node in network.graph.node} == {"TaktKernel", "Transpose", "Reshape"}
     x = np.random.default_rng(4).standard_normal(shape).astype(np.float32)
@@ -559,12 +559,12 @@ def test_constant_nodes_keep_their_rank(needs_compiler, tmp_path):
 def test_a_network_that_cannot_be_rewritten_is_compiled_as_before(
         needs_compiler, tmp_path, monkeypatch):
     pytest.importorskip("onnx")
-    from takt import rewriting
+    from takt.rewriting import rewriter
 
     def refuse(*_):
         raise TypeError("no such thing")
 
-    monkeypatch.setattr(rewriting, "rewrite", refuse)
+    monkeypatch.setattr(rewriter, "rewrite", refuse)
     net = Net()
     path = tmp_path / "net.onnx"
     net.save(path, [1, 3, 16, 16], net.conv("x", 3, 16))
@@ -577,7 +577,7 @@ def test_a_subgraph_may_read_what_calls_compute(tmp_path):
     """The tensor is there with the channels first, and no call has taken it in."""
     onnx = pytest.importorskip("onnx")
     from onnx import helper
-    from takt import rewriting
+    from takt.rewriting import rewriter
 
     def branch(name, kind):
         result = helper.make_tensor_value_info(f"{name}_y", onnx.TensorProto.FLOAT, None)
@@ -591,7 +591,7 @@ def test_a_subgraph_may_read_what_calls_compute(tmp_path):
     chosen = net.node("If", is_large, then_branch=branch("then", "Neg"), else_branch=branch("else", "Abs"))
     path = tmp_path / "net.onnx"
     net.save(path, [1, 3, 16, 16], net.node("Add", positive, chosen))
-    network, kernels = rewriting.rewrite(onnx.load(path))
+    network, kernels = rewriter.rewrite(onnx.load(path))
     made = {name for node in network.graph.node for name in node.output}
     assert kernels and x in made
 

@@ -126,7 +126,7 @@ def test_a_softmax_alone_is_a_call(needs_compiler, tmp_path, axis, calls):
 @pytest.mark.parametrize("change", ["another reader", "another axis", "wide"])
 def test_what_is_no_attention_stays_as_it_is(tmp_path, change):
     onnx = pytest.importorskip("onnx")
-    from takt import rewriting
+    from takt.rewriting import rewriter
 
     net = Net()
     shape = [1, 2, 6, 6] if change != "wide" else [1, 2, 6, 130]
@@ -137,7 +137,7 @@ def test_what_is_no_attention_stays_as_it_is(tmp_path, change):
         result = net.node("Concat", result, weights, axis=3)
     path = tmp_path / "net.onnx"
     net.save(path, shape, result)
-    _, kernels = rewriting.rewrite(onnx.load(path))
+    _, kernels = rewriter.rewrite(onnx.load(path))
     assert not kernels
 
 
@@ -213,20 +213,20 @@ def test_an_lstm_is_one_call(needs_compiler, tmp_path, has_state, output):
 @pytest.mark.parametrize("change", [{"direction": "reverse"}, {"input_forget": 1}, {"clip": 3.0}])
 def test_other_lstms_stay_with_the_compiler(tmp_path, change):
     onnx = pytest.importorskip("onnx")
-    from takt import rewriting
+    from takt.rewriting import rewriter
 
     net = Net()
     net.nodes.append(onnx.helper.make_node(
         "LSTM", ["x", net.weights(1, 64, 4), net.weights(1, 64, 16)], ["all"], hidden_size=16, **change))
     path = tmp_path / "net.onnx"
     net.save(path, [3, 1, 4], net.node("Tanh", "all"))
-    _, kernels = rewriting.rewrite(onnx.load(path))
+    _, kernels = rewriter.rewrite(onnx.load(path))
     assert not kernels
 
 
 def test_other_grus_stay_with_the_compiler(tmp_path):
     onnx = pytest.importorskip("onnx")
-    from takt import rewriting
+    from takt.rewriting import rewriter
 
     net = Net()
     net.nodes.append(onnx.helper.make_node(
@@ -234,7 +234,7 @@ def test_other_grus_stay_with_the_compiler(tmp_path):
         linear_before_reset=0))
     path = tmp_path / "net.onnx"
     net.save(path, [3, 1, 4], net.node("Tanh", "all"))
-    _, kernels = rewriting.rewrite(onnx.load(path))
+    _, kernels = rewriter.rewrite(onnx.load(path))
     assert not kernels
 
 
@@ -243,7 +243,7 @@ def test_other_grus_stay_with_the_compiler(tmp_path):
 def test_the_greatest_numbers_are_found(needs_compiler, tmp_path, shape, axis, most, largest):
     onnxruntime = pytest.importorskip("onnxruntime")
     onnx = pytest.importorskip("onnx")
-    from takt import rewriting
+    from takt.rewriting import rewriter
 
     results = [*shape]
     results[axis] = most
@@ -254,7 +254,7 @@ def test_the_greatest_numbers_are_found(needs_compiler, tmp_path, shape, axis, m
          onnx.helper.make_tensor_value_info("places", 7, results)],
         [onnx.numpy_helper.from_array(np.array([most]), "k")])
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
-    assert len(rewriting.rewrite(model)[1]) == 1
+    assert len(rewriter.rewrite(model)[1]) == 1
     path = tmp_path / "net.onnx"
     onnx.save(model, path)
     x = np.round(np.random.default_rng(5).standard_normal(shape) * 9).astype(np.float32)  # Some are equal.
@@ -269,13 +269,13 @@ def test_the_greatest_numbers_are_found(needs_compiler, tmp_path, shape, axis, m
 def test_the_places_of_the_greatest_are_found(needs_compiler, tmp_path, kind, shape, own):
     onnxruntime = pytest.importorskip("onnxruntime")
     onnx = pytest.importorskip("onnx")
-    from takt import rewriting
+    from takt.rewriting import rewriter
 
     graph = onnx.helper.make_graph(
         [onnx.helper.make_node(kind, ["x"], ["y"], **own)], "net",
         [onnx.helper.make_tensor_value_info("x", 1, shape)], [onnx.helper.make_tensor_value_info("y", 7, None)])
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
-    assert len(rewriting.rewrite(model)[1]) == 1
+    assert len(rewriter.rewrite(model)[1]) == 1
     path = tmp_path / "net.onnx"
     onnx.save(model, path)
     x = np.round(np.random.default_rng(5).standard_normal(shape) * 9).astype(np.float32)  # Some are equal.

@@ -8,7 +8,7 @@ onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper  # noqa: E402
 
 import test_folding  # noqa: E402
-from takt import signed  # noqa: E402
+from takt.rewriting import signed  # noqa: E402
 from takt.networks import folding  # noqa: E402
 
 

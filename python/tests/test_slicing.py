@@ -10,13 +10,13 @@ onnx = pytest.importorskip("onnx")
 
 from onnx import helper  # noqa: E402
 
-from takt import rewriting  # noqa: E402
+from takt.rewriting import rewriter  # noqa: E402
 
 
 def check_without_transposes(tmp_path, net, shape, result):
     """Equal results, and the tensors keep their channels last on the way."""
     check(tmp_path, net, shape, result, b"takt_", 1e-5)
-    model, kernels = rewriting.rewrite(onnx.load(tmp_path / "net.onnx"))
+    model, kernels = rewriter.rewrite(onnx.load(tmp_path / "net.onnx"))
     kinds = [node.op_type for node in model.graph.node]
     assert kernels and kinds.count("Transpose") <= 2  # Of the input and the result.
     return kinds

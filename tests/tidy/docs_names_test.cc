@@ -103,7 +103,7 @@ TEST(DocsNamesTest, IdentifiersAreInTheHeaders) {
   EXPECT_GT(known.size(), 500u);
   // What compiled kernels import, and the module that python/takt writes.
   AddWords({ReadSource("src/cpu/kernel_imports.cc"),
-            ReadSource("python/takt/lowering.py")},
+            ReadSource("python/takt/rewriting/lowering.py")},
            "takt_", &known);
   // Options of CMake, checks in the code, and the environment of tests.
   AddWords(ReadSources("src", {".h", ".txt"}), "TAKT_", &known);

@@ -1,4 +1,4 @@
-"""A network in fewer kinds of operations, for rewriting.py and porter.py.
+"""A network in fewer kinds of operations, for rewriter.py and porter.py.
 
 `reduce()` takes tensors of one dimension for images that are one row high: their
 convolutions, their pools, and what lies between these. A transposed convolution

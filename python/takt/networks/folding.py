@@ -1,4 +1,4 @@
-"""What a network computes of constants alone, for rewriting.py.
+"""What a network computes of constants alone, for rewriter.py.
 
 Exporters leave shapes as chains of operations: Shape, Gather, Concat, Reshape.
 `fold()` computes these chains, and with them the shapes of what follows, by the

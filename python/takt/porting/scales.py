@@ -2,7 +2,7 @@
 
 ONNX Runtime's quantize_dynamic() makes them. They become what they stand for, a
 product of floats that are whole steps of a scale. `StepFinder` finds these floats
-again, for `rewriting`, which multiplies bytes.
+again, for `rewriter`, which multiplies bytes.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import numpy as np
 
 from . import (attention, batches, boxes, branches, channels_last, endings, quantized, recurrent, signed, slicing,
                stretched, tiled_calls, top_k)
-from .networks import canonical, folding, graphs
+from ..networks import canonical, folding, graphs
 from .channels_last import BINARY, TO_FIRST, TO_LAST, UNARY
 from .kernel_calls import ROWS_MAX, make_kernel, prefers_winograd
 from .lowering import AnyKernel

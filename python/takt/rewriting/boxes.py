@@ -1,4 +1,4 @@
-"""Non-maximum suppression by Takt's own kernel: a part of `rewriting`."""
+"""Non-maximum suppression by Takt's own kernel: a part of `rewriter`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Slices, splits, means and multiplied channels, with the channels last: a part of
-`rewriting`."""
+`rewriter`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of a batch of constant matrices as one product for each of them: for rewriting.py.
+"""Products of a batch of constant matrices as one product for each of them: for rewriter.py.
 
 Ensembles of networks have them, with the same operations between the products. The
 members stay apart up to where something needs them together.
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .networks import folding, graphs
+from ..networks import folding, graphs
 
 _MEMBERS_MAX = 16
 _UNARY = {

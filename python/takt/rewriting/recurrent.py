@@ -1,4 +1,4 @@
-"""Recurrent layers for Takt's own kernels: a part of `rewriting`."""
+"""Recurrent layers for Takt's own kernels: a part of `rewriter`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The greatest or least numbers by Takt's own kernels: a part of `rewriting`."""
+"""The greatest or least numbers by Takt's own kernels: a part of `rewriter`."""
 
 from __future__ import annotations
 

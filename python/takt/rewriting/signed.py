@@ -1,4 +1,4 @@
-"""Quantized networks of unsigned bytes as ones of signed bytes, for rewriting.py.
+"""Quantized networks of unsigned bytes as ones of signed bytes, for rewriter.py.
 
 A byte and its zero point lose 128 each, so that all values stay what they are.
 """

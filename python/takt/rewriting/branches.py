@@ -1,4 +1,4 @@
-"""Convolutions of one tensor whose results are added, as one convolution: for rewriting.py.
+"""Convolutions of one tensor whose results are added, as one convolution: for rewriter.py.
 
 Networks that were exported as they were trained have such branches (RepVGG, MobileOne,
 FastViT): kernels of several sizes, a normalization, the tensor itself, a constant.
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .networks import folding, graphs
+from ..networks import folding, graphs
 
 
 @dataclasses.dataclass

@@ -1,4 +1,4 @@
-"""What may be computed with the channels last as well: a part of `rewriting`."""
+"""What may be computed with the channels last as well: a part of `rewriter`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attention for Takt's own kernels: a part of `rewriting`.
+"""Attention for Takt's own kernels: a part of `rewriter`.
 
 softmax(scale * Q K^T + bias) V, in floats or in bytes (QDQ, without a bias), becomes
 one call. The transpositions around it become strides.

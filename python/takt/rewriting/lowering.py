@@ -1,4 +1,4 @@
-"""The calls of kernels that `rewriting` makes, in the MLIR that the importer makes of its network."""
+"""The calls of kernels that `rewriter` makes, in the MLIR that the importer makes of its network."""
 
 from __future__ import annotations
 

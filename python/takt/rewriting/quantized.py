@@ -1,4 +1,4 @@
-"""Quantized networks (QDQ) for Takt's own kernels: the int8 side of `rewriting`.
+"""Quantized networks (QDQ) for Takt's own kernels: the int8 side of `rewriter`.
 
 A product between DequantizeLinear and QuantizeLinear becomes one of integers
 with 32-bit sums, whose result is scaled and rounded in the same pass. What only
@@ -15,8 +15,8 @@ from typing import Any, Iterator
 import numpy as np
 
 from . import tiled_calls
-from .porting import scales
-from .networks import folding
+from ..porting import scales
+from ..networks import folding
 from .packing import BLOCK
 
 # int8 sums are in fours of input channels.

@@ -1,4 +1,4 @@
-"""Images resized by whole factors, with the channels last: a part of `rewriting`."""
+"""Images resized by whole factors, with the channels last: a part of `rewriter`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows a product and goes into its call: a part of `rewriting`."""
+"""What follows a product and goes into its call: a part of `rewriter`."""
 
 from __future__ import annotations
 

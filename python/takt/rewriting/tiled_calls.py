@@ -1,4 +1,4 @@
-"""Calls of functions that take buffers and numbers, for `rewriting`."""
+"""Calls of functions that take buffers and numbers, for `rewriter`."""
 
 from __future__ import annotations
 

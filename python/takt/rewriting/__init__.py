@@ -1,0 +1,1 @@
+"""Networks for Takt's own kernels: rewriter.py, and its parts."""
