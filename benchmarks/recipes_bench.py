@@ -62,7 +62,7 @@ def run_measure(path, options, result_path):
 
 def compile_all(network, options, record):
     import takt
-    from takt import recipes
+    from takt.compiling import recipes
 
     plain = recipes.Recipe(DEFAULT, (), "no flags", fallback=None)
     modules = {}

@@ -12,7 +12,7 @@ docs/python.md is the guide.
 
 from . import errors, plan
 from ._native import Device, Fence, Invocation, Timeline, now_ns, policy_names, version
-from .compiler import Artifact, compile
+from .compiling.compiler import Artifact, compile
 from .errors import *  # noqa: F403  The exceptions.
 from .errors import Error
 from .instance import Instance, Scheduler, default_instance

@@ -161,7 +161,7 @@ def _shared_options(options: argparse.Namespace) -> dict:
 
 
 def _compile(options: argparse.Namespace) -> int:
-    from .compiler import compile as compile_model
+    from .compiling.compiler import compile as compile_model
 
     artifact = compile_model(
         options.model,
@@ -175,7 +175,7 @@ def _compile(options: argparse.Namespace) -> int:
 
 
 def _tune(options: argparse.Namespace) -> int:
-    from .compiler import compile as compile_model
+    from .compiling.compiler import compile as compile_model
 
     artifact = compile_model(
         options.model,
@@ -195,9 +195,9 @@ def _tune(options: argparse.Namespace) -> int:
 
 def _bench(options: argparse.Namespace) -> int:
     from . import tuning
-    from .compiler import Artifact, compile as compile_model
+    from .compiling.compiler import Artifact, compile as compile_model
     from .module import load
-    from .recipes import RECIPES
+    from .compiling.recipes import RECIPES
 
     path = pathlib.Path(options.module)
     artifact = (

@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import dispatches, recipes
-from .compiler import Artifact, Job
+from .compiling import dispatches, recipes
+from .compiling.compiler import Artifact, Job
 from .errors import CompileError, Error
-from .measuring import Board, LocalMachine
+from .compiling.measuring import Board, LocalMachine
 from .module import Function
 
 SECONDS_DEFAULT = 300.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import takt
-from takt.compiler import compiler_version
+from takt.compiling.compiler import compiler_version
 
 TESTDATA = pathlib.Path(__file__).parents[2] / "tests" / "testdata"
 

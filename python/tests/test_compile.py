@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import takt
-from takt import recipes
+from takt.compiling import recipes
 
 MUL = """
 func.func @mul(%lhs: tensor<4xf32>, %rhs: tensor<4xf32>) -> tensor<4xf32> {
@@ -18,7 +18,7 @@ func.func @mul(%lhs: tensor<4xf32>, %rhs: tensor<4xf32>) -> tensor<4xf32> {
 
 
 def test_an_unchanged_file_is_not_read_again(needs_compiler, tmp_path, monkeypatch):
-    from takt import importers
+    from takt.compiling import importers
 
     path, cache = tmp_path / "mul.mlir", tmp_path / "cache"
     path.write_text(MUL)
@@ -150,7 +150,7 @@ def test_networks_of_doubles_compute_doubles(needs_compiler, tmp_path):
 
 
 def test_large_networks_have_their_weights_beside_them(needs_compiler, mlp, tmp_path, monkeypatch):
-    from takt import importers
+    from takt.compiling import importers
 
     monkeypatch.setattr(importers, "_WEIGHTS_MAX", 16)
     path, expected = mlp

@@ -7,7 +7,7 @@ onnx = pytest.importorskip("onnx")
 
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from takt import convolutions  # noqa: E402
+from takt.compiling import convolutions  # noqa: E402
 
 
 def network(*layers, size=16, channels=64):

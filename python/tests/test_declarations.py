@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import takt
-from takt import declarations, importers
+from takt.compiling import declarations, importers
 
 # As torch-mlir writes it: two functions, the header of one over two lines.
 TORCH = """

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import takt
-from takt import errors, importers
+from takt import errors
+from takt.compiling import importers
 
 
 def said(text):

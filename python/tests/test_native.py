@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import takt
-from takt import recipes
+from takt.compiling import recipes
 
 
 class Net:
@@ -180,7 +180,7 @@ def test_bfloat16_is_asked_for(needs_compiler, tmp_path, build):
 @pytest.mark.parametrize("recipe", ["native", "native_bf16"])
 def test_convolutions_by_winograd_agree(needs_compiler, tmp_path, recipe, monkeypatch):
     pytest.importorskip("onnx")
-    monkeypatch.setattr("takt.targets._has_tiles", lambda name: False)  # For which it is not quicker.
+    monkeypatch.setattr("takt.compiling.targets._has_tiles", lambda name: False)  # For which it is not quicker.
     net = Net()
     a = net.node("Conv", "x", net.weights(40, 32, 3, 3), net.weights(40), pads=[1, 1, 1, 1])
     b = net.node("Conv", net.node("Relu", a), net.weights(40, 40, 3, 3), pads=[1, 1, 1, 1])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import takt
-from takt import npu, placing, targets
+from takt.compiling import npu, placing, targets
 from test_compile import MUL
 
 OTHERS = [name for name in ("x86_64", "aarch64:cortex-a76", "riscv64") if not name.startswith(platform.machine())]

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import takt
-from takt import dispatches, measuring, recipes, tuning
+from takt import tuning
+from takt.compiling import dispatches, measuring, recipes
 from takt.__main__ import main
 from test_compile import MUL
 
@@ -176,7 +177,7 @@ def test_a_board_that_fails_says_why(needs_compiler, few, board, tmp_path):
 
 
 def test_a_kernel_that_ends_its_process_ends_no_tuning(needs_compiler, tmp_path, monkeypatch):
-    monkeypatch.setattr(measuring, "__file__", str(tmp_path / "a" / "b.py"))
+    monkeypatch.setattr(measuring, "__file__", str(tmp_path / "a" / "b" / "c.py"))
     machine = measuring.LocalMachine()
     with pytest.raises(takt.Error, match="measuring: "):
         machine.measure(tmp_path / "missing.vmfb", [np.ones(4)], 0.01, 60)

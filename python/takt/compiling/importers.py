@@ -13,9 +13,9 @@ import tempfile
 from typing import Any
 
 from . import convolutions
-from .porting import porter, widening
-from .networks import static_shapes
-from .errors import CompileError
+from ..porting import porter, widening
+from ..networks import static_shapes
+from ..errors import CompileError
 
 _OPSET = 17
 _WEIGHTS_MAX = 1 << 30  # Bytes in the network's own file, which has at most 2 GiB.
@@ -233,7 +233,7 @@ def rewritten(source: Source, precision: str = "") -> Rewritten | None:
     """None if there is nothing that a kernel could do."""
     if source.network is None:
         return None
-    from .rewriting import lowering, rewriter
+    from ..rewriting import lowering, rewriter
 
     try:
         network, kernels = rewriter.rewrite(_of_opset(source.network), precision)

@@ -56,7 +56,6 @@ class Request:
 def _own_sources() -> str:
     """A hash of the sources of the package: another version has other answers."""
     key = hashlib.sha256()
-    for path in sorted(pathlib.Path(__file__).parent.glob("*.py")):
-        if path.is_file():  # A build tree links to sources that may be gone.
-            key.update(path.read_bytes())
+    for path in sorted(pathlib.Path(__file__).resolve().parents[1].rglob("*.py")):
+        key.update(path.read_bytes())
     return key.hexdigest()

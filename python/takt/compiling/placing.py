@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from .errors import CompileError
+from ..errors import CompileError
 
 # Fewer multiply-adds than this take less time than handing them over.
 MULTIPLY_ADDS_MIN = 32 * 1024

@@ -1,5 +1,5 @@
 """Measures modules for tuning: here, each in a process of its own, or on a board
-over ssh. `python -m takt.measuring` is that process."""
+over ssh. `python -m takt.compiling.measuring` is that process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import tempfile
 import time
 from typing import Any, Sequence
 
-from .errors import Error
+from ..errors import Error
 
 _WARM_UP_CALLS = 2
 _CALLS_MIN = 5
@@ -44,9 +44,9 @@ class LocalMachine:
 
 
     def _run_here(self, arguments: list[str], timeout: float) -> bytes:
-        package = os.fspath(pathlib.Path(__file__).parents[1])
+        package = os.fspath(pathlib.Path(__file__).parents[2])
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([package, os.environ.get("PYTHONPATH", "")])}
-        return _run([sys.executable, "-m", "takt.measuring", *arguments], timeout=timeout, env=environment)
+        return _run([sys.executable, "-m", "takt.compiling.measuring", *arguments], timeout=timeout, env=environment)
 
     def profile(self, path: os.PathLike, inputs: Sequence[Any], timeout: float) -> dict[str, int]:
         """The time of each dispatch in a call, in ns, the longest first."""
@@ -72,7 +72,7 @@ class Board:
     def measure(self, path: os.PathLike, inputs: Sequence[Any], seconds: float, timeout: float) -> Measurement:
         import numpy
 
-        from .module import load
+        from ..module import load
 
         function = load(path).function()
         outputs = [f"result{i}.npy" for i in range(len(function.outputs))]
@@ -91,7 +91,7 @@ class Board:
         return Measurement(int(times[len(times) // 2]), results)
 
     def profile(self, path: os.PathLike, inputs: Sequence[Any], timeout: float) -> dict[str, int]:
-        from .module import load
+        from ..module import load
 
         with self._sent(path, load(path).function(), inputs, timeout) as (folder, flags):
             self._tool("takt-run-module", [*flags, f"--trace={folder}/call.takt-trace"], timeout)
@@ -152,7 +152,7 @@ def _run(
 
 
 def _times_of_dispatches(trace: str) -> dict[str, int]:
-    from .trace import Trace
+    from ..trace import Trace
 
     work = [each for each in Trace.load(trace).summary()["work"] if each["kind"] == "dispatch"]
     work.sort(key=lambda each: each["total_ns"], reverse=True)
@@ -164,8 +164,8 @@ def main(path: str, scratch: str, seconds: float, trace: str | None = None) -> N
     records the last calls if `trace` names a file for them."""
     import numpy
 
-    from .instance import default_instance
-    from .module import load
+    from ..instance import default_instance
+    from ..module import load
 
     function = load(path).function()
     loaded = numpy.load(f"{scratch}/inputs.npz")

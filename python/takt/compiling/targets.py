@@ -8,7 +8,7 @@ import re
 import tempfile
 from typing import Iterable, Sequence
 
-from .errors import CompileError
+from ..errors import CompileError
 
 _TRIPLES = {
     "x86_64": "x86_64-unknown-linux-gnu",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Iterator, Mapping, Sequence
 
-from .errors import CompileError
+from ..errors import CompileError
 
 _FUNCTION = re.compile(r"^ *func\.func (?:\w+ )?@([\w$.-]+)\(\) attributes \{translation_info", re.MULTILINE)
 _TILES = re.compile(r"(lowering_config<[^>]*?\bdistribution = )\[([0-9, ]+)\]")

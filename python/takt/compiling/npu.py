@@ -9,9 +9,9 @@ import subprocess
 import tempfile
 from typing import Any
 
-from .errors import Error
-from .module import load
-from .tools import find_tool
+from ..errors import Error
+from ..module import load
+from ..tools import find_tool
 
 _STATISTICS = {
     "operations": re.compile(r"NPU: \d+ batches / (\d+) operations"),
@@ -40,7 +40,7 @@ def try_out(path: str | os.PathLike, driver: str) -> dict[str, Any]:
     of the results as a multiple of the tolerance (at most 1 passes)."""
     import numpy
 
-    from . import tuning
+    from .. import tuning
 
     function = load(path).function()
     inputs = tuning.example_inputs(function)

@@ -16,8 +16,8 @@ import warnings
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 from . import answers, declarations, dispatches, importers, placing, recipes, targets
-from .errors import CompileError
-from .module import Module, load
+from ..errors import CompileError
+from ..module import Module, load
 
 # What Takt's tests compile with; docs/models.md lists what else is read.
 COMPILER_VERSIONS = ("3.12", "3.13")
@@ -88,7 +88,7 @@ def compile(
                  on the CPU; `Artifact.placement` has the place of each layer and
                  the reason. If the target is this machine,
                  `Artifact.report["npu"]` has the driver's counts of a trial run.
-    recipe       one of `takt.recipes.RECIPES`, or a file that tuning wrote.
+    recipe       one of `takt.compiling.recipes.RECIPES`, or a file that tuning wrote.
                  None: chosen by the network. If it does not compile, the
                  compiler's own choices are used; `Artifact.report` has the reason.
     flags        further flags of iree-compile.
@@ -159,7 +159,7 @@ def compile(
         if is_native:
             chosen = [recipes.RECIPES["native"], recipes.RECIPES["native_plain"], *chosen]
     if tune:
-        from . import tuning
+        from .. import tuning
 
         if npu is not None or (names != ("host",) and host is None):
             raise ValueError("tuning measures on this machine: target must be host, without an NPU")

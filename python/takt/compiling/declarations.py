@@ -7,7 +7,7 @@ import dataclasses
 import re
 from typing import Mapping
 
-from .errors import CompileError
+from ..errors import CompileError
 
 _HEADER = re.compile(r'(?:^|\{)[ \t]*(?:func|util)\.func\s+(public\s+)?@("(?:[^"\\]|\\.)*"|[\w.$-]+)\s*\(', re.M)
 _TORCH_TENSOR = re.compile(r"!torch\.vtensor<\[([^\]]*)\],\s*(\w+)>$")

@@ -1,0 +1,1 @@
+"""From a model to a module: compiler.py, which is takt.compile(), and what it uses."""
