@@ -28,7 +28,7 @@ extern "C" {
 typedef struct takt_scheduler_options_t {
   size_t struct_size;  // Set by init.
   // One of takt_scheduler_policy_names(), borrowed. NULL: "job-shop";
-  // "off" in a build with TAKT_SCHEDULER=OFF.
+  // "off" in a build without the scheduler.
   const char* policy;
   // Saves power: work runs on as few clusters as the deadlines allow.
   bool fewest_clusters;

@@ -1,4 +1,4 @@
-#include "takt/scheduler.h"
+#include "api/scheduler.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,6 @@
 #include "absl/strings/str_join.h"
 #include "api/handle.h"
 #include "api/quantiles.h"
-#include "api/scheduler.h"
 #include "api/scheduler_windows.h"
 #include "base/atomic_file.h"
 #include "base/mapped_file.h"
@@ -20,6 +19,7 @@
 #include "sched/policy.h"
 #include "shop/job_shop.h"
 #include "stream/stream.h"
+#include "takt/scheduler.h"
 
 namespace takt::api {
 namespace {
