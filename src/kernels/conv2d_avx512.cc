@@ -41,7 +41,7 @@ const ConvKernels kConvAvx512 = {&Conv2d,
                                  &Winograd,
                                  &Pool<PoolKind::kMax>,
                                  &Pool<PoolKind::kMean>,
-                                 &Attention<Products::kFloats>,
+                                 &Attention<FloatProducts>,
                                  &Gru,
                                  &Lstm,
                                  &Softmax};

@@ -66,9 +66,9 @@ inline __m512 AddPairProducts(__m512 sum, __m512 pairs, __m512 weights) {
 }  // namespace
 
 const ConvBf16Kernels kConvBf16Avx512 = {&Conv2dBf16,
-                                         &Attention<Products::kPairs>};
+                                         &Attention<PairProducts>};
 const ConvBf16Kernels kConvBf16Tiles = {&Conv2dTiles,
-                                        &Attention<Products::kTiles>};
+                                        &Attention<TileProducts>};
 
 }  // namespace takt::kernels
 

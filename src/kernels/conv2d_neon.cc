@@ -44,7 +44,7 @@ const ConvKernels kConvNeon = {&Conv2d,
                                &Winograd,
                                &Pool<PoolKind::kMax>,
                                &Pool<PoolKind::kMean>,
-                               &Attention<Products::kFloats>,
+                               &Attention<FloatProducts>,
                                &Gru,
                                &Lstm,
                                &Softmax};

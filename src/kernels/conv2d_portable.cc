@@ -67,13 +67,13 @@ const ConvKernels kConvPortable = {&Conv2d,
                                    &Winograd,
                                    &Pool<PoolKind::kMax>,
                                    &Pool<PoolKind::kMean>,
-                                   &Attention<Products::kFloats>,
+                                   &Attention<FloatProducts>,
                                    &Gru,
                                    &Lstm,
                                    &Softmax};
 
 const ConvBf16Kernels kConvBf16Portable = {&Conv2dBf16,
-                                           &Attention<Products::kPairs>};
+                                           &Attention<PairProducts>};
 
 const char* CheckConvShape(const ConvShape& s) {
   constexpr int64_t kSizeMax = 1 << 16;               // Of a dimension.
