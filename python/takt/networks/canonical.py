@@ -2,9 +2,8 @@
 
 `reduce()` takes tensors of one dimension for images that are one row high: their
 convolutions, their pools, and what lies between these. A transposed convolution
-becomes a convolution with a result for each pixel of a stride, DepthToSpace the
-reshapes that it stands for, and a softmax before a convolution with one result a
-weighted mean. `sample()` turns GridSample into gathers of pixels.
+becomes a convolution with a result for each pixel of a stride, and a softmax before
+a convolution with one result a weighted mean. `sample()` turns GridSample into gathers of pixels.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _WASTE_MAX = 4.0
 def reduce(model: Any) -> Any:
     """An equivalent onnx.ModelProto; `model` itself if nothing is to be done."""
     kinds = {node.op_type for node in model.graph.node}
-    if not kinds & {"Conv", "ConvTranspose", "DepthToSpace"}:
+    if not kinds & {"Conv", "ConvTranspose"}:
         return model
     return _Reducer(model).run()
 
@@ -82,8 +81,6 @@ class _Reducer(graphs.Graph):
 
     def replace(self, node: Any) -> bool:
         kind = node.op_type
-        if kind == "DepthToSpace":
-            return self.depth_to_space(node)
         if kind == "ConvTranspose":
             return self.transposed(node)
         if kind in ("Transpose", "Softmax") and self.weighted_mean(node):
@@ -260,26 +257,11 @@ class _Reducer(graphs.Graph):
 
     # Pixels of a stride.
 
-    def depth_to_space(self, node: Any) -> bool:
-        shape = self.shapes.get(node.input[0], ())
-        if len(shape) != 4:
-            return False
-        attributes = self.attributes(node)
-        size = attributes["blocksize"]
-        n, c, h, w = shape
-        is_first = attributes.get("mode", b"DCR") == b"DCR"
-        self.place(self.restore(node.input[0]), (n, c // size**2, h, w), (size, size), is_first, node.output[0])
-        return True
-
-    def place(self, name: str, shape: tuple[int, ...], strides: tuple[int, ...], is_first: bool,
-              output: str | None = None) -> str:
-        """Puts results of strides into their places. They are the outer part
-        of the channels (`is_first`), or the inner one."""
+    def place(self, name: str, shape: tuple[int, ...], strides: tuple[int, ...], output: str | None) -> str:
+        """Puts results of strides, the outer part of the channels, into their places."""
         n, c, h, w = shape
         up, across = strides
-        split = (n, up, across, c, h, w) if is_first else (n, c, up, across, h, w)
-        turned = self.emit("Transpose", [self.reshape(name, split)],
-                           perm=[0, 3, 4, 1, 5, 2] if is_first else [0, 1, 4, 2, 5, 3])
+        turned = self.emit("Transpose", [self.reshape(name, (n, up, across, c, h, w))], perm=[0, 3, 4, 1, 5, 2])
         return self.reshape(turned, (n, c, h * up, w * across), output)
 
     def transposed(self, node: Any) -> bool:
@@ -347,8 +329,7 @@ class _Reducer(graphs.Graph):
         shape = (in_shape[0], channels, rows.count, columns.count)
         whole = (rows.count * rows.stride, columns.count * columns.stride)
         is_whole = whole == tuple(out_shape[2:])
-        placed = self.place(name, shape, (rows.stride, columns.stride), True,
-                            output if is_image and is_whole else None)
+        placed = self.place(name, shape, (rows.stride, columns.stride), output if is_image and is_whole else None)
         if not is_whole:
             bounds = [self.constant(np.array(v, np.int64)) for v in ((0, 0), out_shape[2:], (2, 3))]
             placed = self.emit("Slice", [placed, *bounds], output if is_image else None)

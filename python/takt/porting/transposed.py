@@ -1,15 +1,46 @@
 """Transposed convolutions that the compiler does not take, for `porter`.
 
-Those of groups are convolutions over images with zeros between the pixels. Col2Im is
-one of groups, whose weights are ones.
+Those of groups are convolutions for each place in a stride, or over images with zeros
+between the pixels. Col2Im is one of groups, whose weights are ones.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import math
 from typing import Any
 
 import numpy as np
+
+
+@dataclasses.dataclass
+class _Phase:
+    """The pixels at `place` in each stride of an axis, as results of a convolution:
+    `count` of them, from `size` pixels. With zeros between these pixels and `padding`
+    before them, `kernel` weights would be theirs."""
+    place: int
+    stride: int
+    kernel: int
+    padding: int
+    size: int
+    count: int
+
+    @property
+    def first(self) -> int:  # Of its weights, which are a stride apart.
+        return (self.padding - self.place) % self.stride
+
+    @property
+    def taps(self) -> int:
+        return len(range(self.first, self.kernel, self.stride))
+
+    @property
+    def begin(self) -> int:
+        return (self.padding - self.place - self.first) // self.stride
+
+    @property
+    def end(self) -> int:
+        return self.count + self.taps - 1 - self.begin - self.size
 
 
 class TransposedPorter:
@@ -74,21 +105,53 @@ class TransposedPorter:
         strides, dilations, more = (own.get(name, [default] * rank) for name, default in (
             ("strides", 1), ("dilations", 1), ("output_padding", 0)))
         pads = own.get("pads", [0] * 2 * rank)
-        source = self.spread(node.input[0], shape, strides)
-        begins, ends = [], []
-        for i in range(rank):
-            reach = dilations[i] * (kernel.shape[2 + i] - 1)
-            begins.append(reach - pads[i])
-            ends.append(reach - pads[rank + i] + more[i] - (strides[i] - 1))
-            low, high = max(0, -begins[i]), max(0, -ends[i])
-            if low or high:
-                source = self.slice(source, 2 + i, low, shape[2 + i] * strides[i] - high)
+        reaches = [dilations[i] * (kernel.shape[2 + i] - 1) for i in range(rank)]
+        begins = [reaches[i] - pads[i] for i in range(rank)]
+        ends = [reaches[i] - pads[rank + i] + more[i] - (strides[i] - 1) for i in range(rank)]
         spots = kernel.shape[2:]
         turned = np.flip(kernel, range(2, kernel.ndim)).reshape(group, -1, kernel.shape[1], *spots)
         turned = turned.swapaxes(1, 2).reshape(group * kernel.shape[1], -1, *spots)
+        if max(strides) > 1 == max(dilations) and self.by_phases(node, turned, group, strides, begins):
+            return True
+        source = self.spread(node.input[0], shape, strides)
+        for i in range(rank):
+            low, high = max(0, -begins[i]), max(0, -ends[i])
+            if low or high:
+                source = self.slice(source, 2 + i, low, shape[2 + i] * strides[i] - high)
         self.emit("Conv", [source, self.constant(turned), *node.input[2:]], node.output[0], group=group,
                   kernel_shape=list(spots), dilations=list(dilations),
                   pads=[max(0, pad) for pad in (*begins, *ends)])
+        return True
+
+    def by_phases(self, node: Any, turned: np.ndarray, group: int, strides: list[int], begins: list[int]) -> bool:
+        """A convolution for the pixels of each place in a stride, which meet the same
+        weights, and a move of the results into their places."""
+        sizes, results = self.shapes[node.input[0]][2:], self.shapes.get(node.output[0], [None])
+        if None in results:
+            return False
+        rank, channels = len(sizes), turned.shape[0]
+        counts = [-(-result // stride) for result, stride in zip(results[2:], strides)]
+        phases = [[_Phase(place, strides[i], turned.shape[2 + i], begins[i], sizes[i], counts[i])
+                   for place in range(strides[i])] for i in range(rank)]
+        if any(phase.taps == 0 or phase.begin < 0 or phase.end < 0 for axis in phases for phase in axis):
+            return False
+        parts = []
+        for places in itertools.product(*phases):
+            weights = turned[(slice(None), slice(None), *(slice(p.first, None, p.stride) for p in places))]
+            parts.append(self.emit(
+                "Conv", [node.input[0], self.constant(np.ascontiguousarray(weights)), *node.input[2:]], group=group,
+                kernel_shape=[p.taps for p in places],
+                pads=[*(p.begin for p in places), *(p.end for p in places)]))
+        joined = self.emit("Concat", parts, axis=1)
+        apart = self.emit("Reshape", [joined, self.constant([results[0], *strides, channels, *counts])])
+        moved = self.emit("Transpose", [apart], perm=[
+            0, 1 + rank, *(axis for i in range(rank) for axis in (2 + rank + i, 1 + i))])
+        whole = [count * stride for count, stride in zip(counts, strides)]
+        found = self.emit("Reshape", [moved, self.constant([results[0], channels, *whole])])
+        for i in range(rank):
+            if whole[i] != results[2 + i]:
+                found = self.slice(found, 2 + i, 0, results[2 + i])
+        self.emit("Identity", [found], node.output[0])
         return True
 
     def spread(self, name: str, shape: list[int], strides: list[int]) -> str:

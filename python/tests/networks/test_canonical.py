@@ -106,13 +106,6 @@ def test_other_transposed_convolutions_stay(tmp_path, attributes):
     assert "ConvTranspose" in kinds(reduced)
 
 
-@pytest.mark.parametrize("mode", ["DCR", "CRD"])
-def test_depth_to_space(tmp_path, mode):
-    net = Net()
-    x = net.node("DepthToSpace", net.conv("x", 3, 24), blocksize=2, mode=mode)
-    check_reduced(tmp_path, net, [1, 3, 6, 5], x, {"DepthToSpace"})
-
-
 def sequence(net):
     """Everything of one dimension between two operations that stay."""
     x = net.node("Neg", "x")

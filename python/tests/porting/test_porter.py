@@ -322,6 +322,26 @@ def test_channels_become_pixels(needs_compiler, tmp_path, mode):
     assert (takt.compile(path, cache=tmp_path).load().net(x) == run(network, {"x": x})[0]).all()
 
 
+@pytest.mark.parametrize("shape, weights, group, convolutions, options", [
+    ((2, 4, 5, 6), (4, 1, 4, 4), 4, 4, {"strides": [2, 2], "pads": [1] * 4}),
+    ((1, 6, 5, 4), (6, 2, 3, 3), 3, 4, {"strides": [2, 2], "pads": [1] * 4, "output_padding": [1, 1]}),
+    ((1, 4, 5, 4), (4, 2, 3, 5), 2, 6, {"strides": [2, 3], "pads": [0, 2, 1, 1]}),
+    ((1, 4, 7), (4, 1, 5), 4, 2, {"strides": [2], "pads": [2, 1]}),
+    ((1, 2, 3, 4, 3), (2, 1, 2, 3, 2), 2, 8, {"strides": [2, 2, 2]}),
+    # By one over images with zeros: places without a weight, dilations, no stride.
+    ((1, 4, 5, 6), (4, 1, 2, 2), 4, 1, {"strides": [3, 3]}),
+    ((1, 4, 5, 6), (4, 1, 3, 3), 4, 1, {"strides": [2, 2], "dilations": [2, 1]}),
+    ((1, 4, 5, 6), (4, 1, 3, 3), 4, 1, {"pads": [1] * 4}),
+])
+def test_transposed_convolutions_of_groups(shape, weights, group, convolutions, options):
+    network = model_of([helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], group=group, **options)],
+                       {"x": list(shape)}, {"y": None}, w=floats(*weights), b=floats(weights[1] * group))
+    ported = porter.port(network)
+    assert kinds(ported).count("Conv") == convolutions and "ConvTranspose" not in kinds(ported)
+    x = {"x": floats(*shape)}
+    np.testing.assert_allclose(ort_run(ported, x)[0], ort_run(network, x)[0], rtol=0, atol=1e-4)
+
+
 @pytest.mark.parametrize("way", ["SAME_UPPER", "SAME_LOWER", "VALID"])
 @pytest.mark.parametrize("kind", ["Conv", "MaxPool", "AveragePool"])
 def test_the_padding_of_windows_is_stated(kind, way):
