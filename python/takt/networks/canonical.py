@@ -13,13 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from . import graphs, sampling
+from . import elementwise, graphs, sampling
 
-_UNARY = {
-    "Relu", "Sigmoid", "Tanh", "LeakyRelu", "Elu", "HardSwish", "HardSigmoid", "Erf", "Exp", "Neg",
-    "Abs", "Sqrt", "Softplus", "Identity", "Clip", "Mish", "Dropout", "QuantizeLinear", "DequantizeLinear",
-}
-_BINARY = {"Add", "Sub", "Mul", "Div", "Max", "Min", "Pow"}
+_UNARY = elementwise.UNARY | {"Dropout", "QuantizeLinear", "DequantizeLinear"}
 _POOLS = {"MaxPool", "AveragePool", "GlobalAveragePool", "BatchNormalization"}
 # What may come before the pixels of a stride are put in their places.
 _BEFORE_PLACES = {"Relu", "LeakyRelu", "Clip", "Sigmoid", "Tanh", "HardSwish", "QuantizeLinear"}
@@ -95,8 +91,8 @@ class _Reducer(graphs.Graph):
             return False
         if kind in _UNARY:
             return self.unary(node)
-        if kind in _BINARY:
-            return self.binary(node)
+        if kind in elementwise.JOINING:
+            return self.joining(node)
         return kind == "Concat" and self.concat(node)
 
     # What the new graph gets.
@@ -191,19 +187,19 @@ class _Reducer(graphs.Graph):
             node.op_type, [self.images[node.input[0]], *node.input[1:]], **self.attributes(node))
         return True
 
-    def binary(self, node: Any) -> bool:
+    def joining(self, node: Any) -> bool:
         inputs = []
         for name in node.input:
             value = self.constants.get(name)
             if value is not None and value.ndim <= 1 and value.size == 1:
                 inputs.append(name)
-            elif value is not None and value.ndim == 3:
-                inputs.append(self.constant(value[:, :, None, :]))
+            elif value is not None and value.ndim in (2, 3):
+                inputs.append(self.constant(np.expand_dims(value, -2)))
             elif value is None and len(self.shapes.get(name, ())) == 3:
                 inputs.append(self.image(name))
             else:
                 return False
-        self.images[node.output[0]] = self.emit(node.op_type, inputs)
+        self.images[node.output[0]] = self.emit(node.op_type, inputs, **self.attributes(node))
         return True
 
     def concat(self, node: Any) -> bool:

@@ -10,14 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..networks import folding, graphs
+from ..networks import elementwise, folding, graphs
 
 _MEMBERS_MAX = 16
-_UNARY = {
-    "Relu", "Sigmoid", "Tanh", "LeakyRelu", "Elu", "Selu", "HardSwish", "HardSigmoid", "Erf", "Exp", "Neg", "Abs",
-    "Sqrt", "Softplus", "Identity", "Clip", "Mish", "Gelu", "Softmax", "LayerNormalization",
-}
-_BINARY = {"Add", "Sub", "Mul", "Div", "Max", "Min"}
+_BY_ROW = elementwise.UNARY | elementwise.JOINING | {"Softmax", "LayerNormalization"}
 
 
 def split(model: Any) -> Any:
@@ -84,7 +80,7 @@ class _Splitter(graphs.Graph):
         """An operation on members alone, or with constants that are the same for
         each row."""
         found = next((name for name in node.input if name in self.members), None)
-        if found is None or len(node.output) != 1 or node.op_type not in _UNARY | _BINARY:
+        if found is None or len(node.output) != 1 or node.op_type not in _BY_ROW:
             return False
         attributes = self.attributes(node)
         if attributes.get("axis", -1) not in (-1, 2):

@@ -11,12 +11,6 @@ import numpy as np
 TO_LAST = [0, 2, 3, 1]
 TO_FIRST = [0, 3, 1, 2]
 
-UNARY = {
-    "Relu", "Sigmoid", "Tanh", "LeakyRelu", "Elu", "HardSwish", "HardSigmoid", "Erf", "Exp",
-    "Neg", "Abs", "Sqrt", "Softplus", "Identity", "Clip", "Mish", "Reciprocal", "Floor", "Ceil",
-}
-BINARY = {"Add", "Sub", "Mul", "Div", "Max", "Min", "Pow"}
-
 
 class ChannelsLastRewriter:
     """The part of the rewriter that computes on twins whose channels are last."""
@@ -28,7 +22,7 @@ class ChannelsLastRewriter:
             return False
         return self.copy_last(node, [self.last[node.input[0]], *node.input[1:]])
 
-    def on_binary(self, node: Any) -> bool:
+    def on_elementwise(self, node: Any) -> bool:
         if node.op_type == "Add" and self.quantized_add(node):
             return True
         shape = self.shape(node.output[0])

@@ -17,8 +17,8 @@ import numpy as np
 
 from . import (attention, batches, boxes, branches, channels_last, endings, quantized, recurrent, signed, slicing,
                stretched, tiled_calls, top_k)
-from ..networks import canonical, folding, graphs
-from .channels_last import BINARY, TO_FIRST, TO_LAST, UNARY
+from ..networks import canonical, elementwise, folding, graphs
+from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import ROWS_MAX, make_kernel, prefers_winograd
 from .lowering import AnyKernel
 from .packing import join_rows, pack, pack_pairs, pack_winograd, trim_taps
@@ -235,10 +235,10 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
             if id(node) in self.done:
                 continue
             handler = getattr(self, f"on_{node.op_type.lower()}", None)
-            if node.op_type in UNARY:
+            if node.op_type in elementwise.UNARY:
                 handler = self.on_unary
-            elif node.op_type in BINARY:
-                handler = self.on_binary
+            elif node.op_type in elementwise.JOINING:
+                handler = self.on_elementwise
             if node.domain in ("", "ai.onnx") and handler is not None and handler(node):
                 continue
             for name in folding.reads(node):

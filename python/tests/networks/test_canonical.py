@@ -114,6 +114,7 @@ def sequence(net):
     x = net.node("Relu", net.node("BatchNormalization", x, *parts))
     y = net.node("Conv", x, net.weights(12, 4, 3), group=3, auto_pad="SAME_UPPER")
     x = net.node("Add", x, net.node("Mul", y, net.constant(np.float32(0.5))))
+    x = net.node("PRelu", x, net.weights(12, 1))
     x = net.node("Mul", x, net.weights(1, 12, 1))
     x = net.node("MaxPool", x, kernel_shape=[3], strides=[2], pads=[1, 1])
     y = net.node("AveragePool", x, kernel_shape=[3], strides=[1], pads=[1, 1])

@@ -416,6 +416,24 @@ def test_channels_are_joined_where_they_are(needs_compiler, tmp_path):
     assert len(set(transposes)) == 2, transposes
 
 
+def test_elementwise_operators_keep_the_channels_last(needs_compiler, tmp_path):
+    pytest.importorskip("onnxruntime")
+    net = Net()
+    a = net.node("PRelu", net.conv("x", 3, 16), net.weights(16, 1, 1))
+    b = net.node("Sum", a, net.node("Selu", a), net.node("ThresholdedRelu", a, alpha=0.5))
+    is_more = net.node("Not", net.node("LessOrEqual", a, net.node("Sin", b)))
+    c = net.node("Where", is_more, a, net.node("Mean", a, b))
+    d = net.node("Cast", net.node("Cast", is_more, to=7), to=1)
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 3, 16, 12], net.conv(net.node("Mod", net.node("Add", c, d), net.constant(np.float32(3)), fmod=1),
+                                            16, 8))
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    transposes = re.findall(rb"dispatch_[0-9]+_[a-z_]*transpose_[0-9x]+_f32", artifact.path.read_bytes())
+    assert len(set(transposes)) == 2, transposes  # As above.
+    x = np.random.default_rng(4).standard_normal((1, 3, 16, 12)).astype(np.float32)
+    np.testing.assert_allclose(artifact.load().function()(x), expected(path, x), atol=1e-4)
+
+
 def test_what_depends_on_one_tensor_becomes_a_table(needs_compiler, tmp_path):
     pytest.importorskip("onnxruntime")
     net = QuantizedNet()
