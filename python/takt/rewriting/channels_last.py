@@ -177,6 +177,7 @@ class ChannelsLastRewriter:
                          self.fresh("place"), (n, h * up, w * across, each), element=element)
         self.done.update((id(turn), id(join)))
         self.set_last(join.output[0], twin)
+        self.placed.add(twin)
         return True
 
     def on_lrn(self, node: Any) -> bool:

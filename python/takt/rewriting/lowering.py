@@ -12,10 +12,10 @@ from .kernel_calls import ACTIVATIONS, Kernel
 
 AnyKernel = Union[Kernel, quantized.QuantizedKernel, tiled_calls.TiledCall]
 
-# The importer's line of a kernel.
+# The importer's line of a kernel, or of a tensor that is to be computed before what reads it.
 _OPERATOR = re.compile(
-    r"^(?P<indent>\s*)(?P<result>%[\w.]+) = torch\.operator \"onnx\.(?:takt\.)?TaktKernel\"\((?P<inputs>[^)]*)\) "
-    r"\{(?P<attributes>[^}]*)\} : \((?P<types>.*)\) -> (?P<type>!torch\.vtensor<.*>)\s*$"
+    r"^(?P<indent>\s*)(?P<result>%[\w.]+) = torch\.operator \"onnx\.(?:takt\.)?Takt(?P<kind>Kernel|Barrier)\""
+    r"\((?P<inputs>[^)]*)\) (?:\{(?P<attributes>[^}]*)\} )?: \((?P<types>.*)\) -> (?P<type>!torch\.vtensor<.*>)\s*$"
 )
 _TENSOR = re.compile(r"!torch\.vtensor<\[([\d,\s]*)\],(\w+)>")
 
@@ -29,12 +29,9 @@ def lower(mlir: str, kernels: list[AnyKernel]) -> str:
         if match is None:
             lines.append(line)
             continue
-        index = int(re.search(r"torch\.onnx\.kernel = (\d+)", match["attributes"]).group(1))
         inputs = [name.strip() for name in match["inputs"].split(",")]
         types = [_builtin(*found) for found in _TENSOR.findall(match["types"])]
         result_type = _builtin(*_TENSOR.match(match["type"]).groups())
-        key = (index, (*types, result_type))
-        name = exports.setdefault(key, f"k{len(exports)}_{kernels[index].function[5:]}")
         indent, result = match["indent"], match["result"]
         stem = f"%takt_{result[1:]}"  # A number alone takes no suffix.
         torch_types = re.findall(r"!torch\.vtensor<[^>]*>", match["types"])
@@ -42,9 +39,15 @@ def lower(mlir: str, kernels: list[AnyKernel]) -> str:
         for i, (operand, torch_type, builtin) in enumerate(zip(inputs, torch_types, types)):
             operands.append(f"{stem}_{i}")
             lines.append(f"{indent}{operands[-1]} = torch_c.to_builtin_tensor {operand} : {torch_type} -> {builtin}")
-        lines.append(
-            f"{indent}{stem}_r = flow.dispatch @takt_kernels::@{name}({', '.join(operands)}) : "
-            f"({', '.join(types)}) -> {result_type}")
+        if match["kind"] == "Barrier":
+            lines.append(f"{indent}{stem}_r = util.optimization_barrier {operands[0]} : {result_type}")
+        else:
+            index = int(re.search(r"torch\.onnx\.kernel = (\d+)", match["attributes"]).group(1))
+            name = exports.setdefault((index, (*types, result_type)),
+                                      f"k{len(exports)}_{kernels[index].function[5:]}")
+            lines.append(
+                f"{indent}{stem}_r = flow.dispatch @takt_kernels::@{name}({', '.join(operands)}) : "
+                f"({', '.join(types)}) -> {result_type}")
         lines.append(
             f"{indent}{result} = torch_c.from_builtin_tensor {stem}_r : {result_type} -> {match['type']}")
     if not exports:

@@ -107,6 +107,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         self.new_values: dict[str, tuple[tuple[int, ...], int]] = {}
         # Where a tensor of channels first has its twin of channels last.
         self.last: dict[str, str] = {}
+        self.placed: set[str] = set()  # Twins whose pixels were put in their places.
         self.made: set[str] = {value.name for value in graph.input} | set(self.constants)
         self.done: set[int] = set()  # id() of nodes that another one includes.
         self.ranges: dict[str, tuple[str, str]] = {}  # Floats, their bytes and ranges.
@@ -222,7 +223,12 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
     def to_first(self, name: str) -> str:
         """The tensor itself, as nodes that stay as they are read it."""
         if name and name not in self.made:
-            self.emit("Transpose", [self.last[name]], name, perm=TO_FIRST)
+            twin = self.last[name]
+            if twin in self.placed:
+                n, c, h, w = self.shapes[name]
+                twin = self.emit("TaktBarrier", [twin], self.fresh("apart"), (n, h, w, c), DOMAIN,
+                                 self.element_types[name])
+            self.emit("Transpose", [twin], name, perm=TO_FIRST)
         return name
 
     def set_last(self, name: str, twin: str) -> None:

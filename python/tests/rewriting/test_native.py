@@ -434,6 +434,24 @@ def test_elementwise_operators_keep_the_channels_last(needs_compiler, tmp_path):
     np.testing.assert_allclose(artifact.load().function()(x), expected(path, x), atol=1e-4)
 
 
+@pytest.mark.parametrize("is_result", [True, False])
+def test_pixels_are_in_their_places_before_channels_come_first(needs_compiler, tmp_path, is_result):
+    """The compiler would do both at once, a number at a time."""
+    onnx = pytest.importorskip("onnx")
+    from takt.networks import canonical
+    from takt.rewriting import rewriter
+
+    net = Net()
+    y = net.node("ConvTranspose", net.conv("x", 3, 16), net.weights(16, 5, 2, 2), strides=[2, 2])
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 3, 6, 8], y if is_result else net.conv(y, 5, 4))
+    network, _ = rewriter.rewrite(canonical.reduce(onnx.load(path)))
+    assert any(node.op_type == "TaktBarrier" for node in network.graph.node) == is_result
+    x = np.random.default_rng(4).standard_normal((1, 3, 6, 8)).astype(np.float32)
+    found = takt.compile(path, cache=tmp_path, recipe="native").load().function()(x)
+    np.testing.assert_allclose(found, expected(path, x), atol=1e-4)
+
+
 def test_what_depends_on_one_tensor_becomes_a_table(needs_compiler, tmp_path):
     pytest.importorskip("onnxruntime")
     net = QuantizedNet()
