@@ -8,8 +8,9 @@ a convolution with one result a weighted mean. `sample()` turns GridSample into 
 
 from __future__ import annotations
 
+import itertools
 import math
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 
@@ -21,6 +22,8 @@ _POOLS = {"MaxPool", "AveragePool", "GlobalAveragePool", "BatchNormalization"}
 _BEFORE_PLACES = {"Relu", "LeakyRelu", "Clip", "Sigmoid", "Tanh", "HardSwish", "QuantizeLinear"}
 # Of a transposed convolution: products with zeros, by the others.
 _WASTE_MAX = 4.0
+# Such products for each result that cost more than to join the results of phases.
+_WASTED_LEAST = 128
 
 
 def reduce(model: Any) -> Any:
@@ -287,42 +290,28 @@ class _Reducer(graphs.Graph):
 
     def place_strides(self, node: Any, weights: np.ndarray, axes: list[_Phases],
                       in_shape: tuple[int, ...], out_shape: tuple[int, ...]) -> bool:
-        copies = math.prod(axis.stride for axis in axes)
-        channels = out_shape[1]
+        source = (self.image(node.input[0]) if len(self.shapes[node.input[0]]) == 3
+                  else self.restore(node.input[0]))
+        parts = self.parts_of(axes, in_shape[1])
+        biases = [self.bias_of(node, len(part[0].phases) * len(part[1].phases)) for part in parts]
+        if None in biases:
+            return False
+        names = []
+        for part, bias in zip(parts, biases):
+            def turn(value: np.ndarray, part: tuple[_Phases, ...] = part) -> np.ndarray:
+                return _of_strides(value[:, :, None, :] if value.ndim == 3 else value, part)
 
-        def turn(value: np.ndarray) -> np.ndarray:
-            if value.ndim == 3:
-                value = value[:, :, None, :]
-            return _of_strides(value, axes)
-
-        inputs = [self.image(node.input[0]) if len(self.shapes[node.input[0]]) == 3
-                  else self.restore(node.input[0])]
-        if node.input[1] in self.constants:
-            inputs.append(self.constant(turn(weights)))
-        else:
-            inputs.append(self.tiled(self.dequantized[node.input[1]], turn, copies))
-        if len(node.input) > 2 and node.input[2]:
-            bias = node.input[2]
-            if bias in self.constants:
-                inputs.append(self.constant(np.tile(self.constants[bias], copies)))
-            elif bias in self.dequantized:
-                inputs.append(self.tiled(self.dequantized[bias], lambda v: np.tile(v, copies), copies))
-            else:
-                return False
+            rows, columns = part
+            turned = (self.constant(turn(weights)) if node.input[1] in self.constants else self.tiled(
+                self.dequantized[node.input[1]], turn, len(rows.phases) * len(columns.phases)))
+            names.append(self.emit(
+                "Conv", [source, turned, *([bias] if bias else [])], kernel_shape=[rows.taps, columns.taps],
+                strides=[1, 1], pads=[rows.pad_begin, columns.pad_begin, rows.pad_end, columns.pad_end]))
+        names, output = self.activated(names, node.output[0])
+        name = names[0] if len(names) == 1 else self.emit("Concat", names, axis=1)
         rows, columns = axes
-        name = self.emit("Conv", inputs, kernel_shape=[rows.taps, columns.taps], strides=[1, 1],
-                         pads=[rows.pad_begin, columns.pad_begin, rows.pad_end, columns.pad_end])
-        output = node.output[0]
-        user = self.only_consumer(output)
-        while user is not None and user.op_type in _BEFORE_PLACES and self.is_scalar(user.input[1:]):
-            name = self.emit(user.op_type, [name, *user.input[1:]], **self.attributes(user))
-            self.done.add(id(user))
-            output = user.output[0]
-            if user.op_type == "QuantizeLinear":
-                break
-            user = self.only_consumer(output)
         is_image = len(self.shapes[node.input[0]]) == 4
-        shape = (in_shape[0], channels, rows.count, columns.count)
+        shape = (in_shape[0], out_shape[1], rows.count, columns.count)
         whole = (rows.count * rows.stride, columns.count * columns.stride)
         is_whole = whole == tuple(out_shape[2:])
         placed = self.place(name, shape, (rows.stride, columns.stride), output if is_image and is_whole else None)
@@ -332,6 +321,39 @@ class _Reducer(graphs.Graph):
         if not is_image:
             self.images[output] = placed
         return True
+
+    def parts_of(self, axes: list[_Phases], channels: int) -> list[tuple[_Phases, ...]]:
+        """The phases that one convolution computes: all, or one each. Phases meet different
+        taps; together they take all of these, many of them 0."""
+        alone = [axis.alone() for axis in axes]
+        taps = math.prod(axis.kernel for axis in axes)
+        together = math.prod(axis.taps * axis.stride for axis in axes)
+        wasted = (together - taps) * channels / math.prod(axis.stride for axis in axes)
+        if wasted < _WASTED_LEAST or any(
+                phase is None or phase.pad_begin < 0 or phase.pad_end < 0 for axis in alone for phase in axis):
+            return [tuple(axes)]
+        return list(itertools.product(*alone))
+
+    def bias_of(self, node: Any, copies: int) -> str | None:
+        """The bias for so many phases; "": there is none; None: it is not known."""
+        bias = node.input[2] if len(node.input) > 2 else ""
+        if bias in self.constants:
+            return self.constant(np.tile(self.constants[bias], copies))
+        if bias in self.dequantized:
+            return self.tiled(self.dequantized[bias], lambda value: np.tile(value, copies), copies)
+        return None if bias else ""
+
+    def activated(self, names: list[str], output: str) -> tuple[list[str], str]:
+        """What follows `output` and may come before the places; and its result."""
+        user = self.only_consumer(output)
+        while user is not None and user.op_type in _BEFORE_PLACES and self.is_scalar(user.input[1:]):
+            names = [self.emit(user.op_type, [name, *user.input[1:]], **self.attributes(user)) for name in names]
+            self.done.add(id(user))
+            output = user.output[0]
+            if user.op_type == "QuantizeLinear":
+                break
+            user = self.only_consumer(output)
+        return names, output
 
     def tiled(self, node: Any, change: Any, copies: int) -> str:
         """The DequantizeLinear of changed bytes, with a scale for each copy."""
@@ -348,13 +370,15 @@ class _Sampler(sampling.SamplingReducer, _Reducer):
 
 
 class _Phases:
-    """One dimension of a transposed convolution: of which taps the results of a
-    stride are sums."""
+    """One dimension of a transposed convolution: of which taps the results at `phases` of
+    each stride are sums."""
 
-    def __init__(self, kernel: int, stride: int, pad: int, size: int, out_size: int) -> None:
-        self.kernel, self.stride, self.pad = kernel, stride, pad
+    def __init__(self, kernel: int, stride: int, pad: int, size: int, out_size: int,
+                 phases: Sequence[int] | None = None) -> None:
+        self.kernel, self.stride, self.pad, self.size, self.out_size = kernel, stride, pad, size, out_size
+        self.phases = range(stride) if phases is None else phases
         # The input's offset from the place of a stride, for each phase and tap.
-        offsets = [(phase + pad - tap) // stride for phase in range(stride) for tap in range(kernel)
+        offsets = [(phase + pad - tap) // stride for phase in self.phases for tap in range(kernel)
                    if (phase + pad - tap) % stride == 0]
         self.least = min(offsets)
         self.taps = max(offsets) - self.least + 1
@@ -362,21 +386,27 @@ class _Phases:
         self.pad_begin = -self.least
         self.pad_end = self.count - size - self.pad_begin + self.taps - 1
 
+    def alone(self) -> list[_Phases | None]:
+        """Each phase; None for one that meets no tap."""
+        return [_Phases(self.kernel, self.stride, self.pad, self.size, self.out_size, [phase])
+                if any((phase + self.pad - tap) % self.stride == 0 for tap in range(self.kernel)) else None
+                for phase in self.phases]
+
     def tap_of(self, phase: int, position: int) -> int | None:
         tap = phase + self.pad - self.stride * (self.least + position)
         return tap if 0 <= tap < self.kernel else None
 
 
-def _of_strides(weights: np.ndarray, axes: list[_Phases]) -> np.ndarray:
+def _of_strides(weights: np.ndarray, axes: tuple[_Phases, ...]) -> np.ndarray:
     """Weights [in][out][h][w] as [phases * out][in][taps][taps]."""
     rows, columns = axes
     ins, outs = weights.shape[:2]
-    result = np.zeros((rows.stride, columns.stride, outs, ins, rows.taps, columns.taps), weights.dtype)
-    for up in range(rows.stride):
-        for across in range(columns.stride):
+    result = np.zeros((len(rows.phases), len(columns.phases), outs, ins, rows.taps, columns.taps), weights.dtype)
+    for i, up in enumerate(rows.phases):
+        for j, across in enumerate(columns.phases):
             for y in range(rows.taps):
                 for x in range(columns.taps):
                     tap = rows.tap_of(up, y), columns.tap_of(across, x)
                     if None not in tap:
-                        result[up, across, :, :, y, x] = weights[:, :, tap[0], tap[1]].T
+                        result[i, j, :, :, y, x] = weights[:, :, tap[0], tap[1]].T
     return result.reshape(-1, ins, rows.taps, columns.taps)
