@@ -92,6 +92,33 @@ def test_transposed_convolutions(tmp_path, kernel, attributes, end):
     check_reduced(tmp_path, net, [1, 6, 7, 9][: 2 + len(kernel)], net.node("Neg", x), {"ConvTranspose"})
 
 
+@pytest.mark.parametrize("kernel, attributes, count", [
+    ((4, 4), {"strides": [2, 2], "pads": [1] * 4}, 4),
+    ((3, 3), {"strides": [2, 2], "pads": [1] * 4, "output_padding": [1, 1]}, 4),
+    ((3, 3), {"strides": [2, 2], "pads": [0, 1, 1, 0]}, 4),
+    ((8, 8), {"strides": [4, 4], "pads": [2] * 4}, 16),
+    ((2, 2), {"strides": [2, 2]}, 1),  # Nothing is multiplied by 0.
+    ((9, 9), {"strides": [2, 2], "pads": [4] * 4}, 4),
+])
+def test_many_channels_are_not_multiplied_by_zeros(tmp_path, kernel, attributes, count):
+    net = Net()
+    x = net.node("Relu", net.node("ConvTranspose", "x", net.weights(160, 7, *kernel), net.weights(7), **attributes))
+    reduced = check_reduced(tmp_path, net, [2, 160, 5, 6], net.node("Neg", x), {"ConvTranspose"})
+    found = [node.op_type for node in reduced.graph.node]
+    assert found.count("Conv") == found.count("Relu") == count
+
+
+def test_bytes_of_many_channels_are_not_multiplied_by_zeros(tmp_path):
+    net = QuantizedNet()
+    x = net.quantize("x", 0.05, 3)
+    weights = net.random.integers(-127, 128, (160, 8, 4, 4)).astype(np.int8)
+    scales = net.constant((net.random.random(8) * 0.001 + 0.0005).astype(np.float32))
+    w = net.node("DequantizeLinear", net.constant(weights), scales, net.constant(np.zeros(8, np.int8)), axis=1)
+    x = net.node("ConvTranspose", x, w, strides=[2, 2], pads=[1] * 4)
+    reduced = check_reduced(tmp_path, net, [1, 160, 5, 6], net.quantize(x, 0.1, -128), {"ConvTranspose"})
+    assert [node.op_type for node in reduced.graph.node].count("Conv") == 4
+
+
 @pytest.mark.parametrize("attributes", [
     {"strides": [3, 3]},  # More zeros than products.
     {"group": 2, "strides": [2, 2]},
