@@ -76,7 +76,7 @@ class Chain(Network):
 def activation(net, x):
     kind = net.one_of(
         "Relu", "Relu", "Relu", "Clip", "Silu", "HardSwish", "LeakyRelu", "Sigmoid", "Tanh", "Elu", "Gelu", "PRelu",
-        "Mish", "HardSigmoid", "Erf", None, None)
+        "Mish", "HardSigmoid", "Erf", "Selu", "Softsign", "Where", None, None)
     if kind is None:
         return x
     if kind == "Clip":
@@ -86,6 +86,10 @@ def activation(net, x):
     if kind == "Erf":
         inner = net.same("Add", net.same("Erf", net.same("Div", x, net.number(math.sqrt(2)))), net.number(1))
         return net.same("Mul", net.same("Mul", x, inner), net.number(0.5))
+    if kind == "Where":
+        halves = net.same("Mul", x, net.number(0.5))
+        is_less = net.tensor("Less", [x, net.number(0)], net.shapes[x])
+        return net.same("Where", is_less, halves, net.same("Mean", x, halves, x))
     if kind == "PRelu":
         shape = net.shapes[x]
         return net.same("PRelu", x, net.weights(*(shape[1:2] + [1] * (len(shape) - 2)), scale=0.2))
@@ -200,10 +204,12 @@ def size_change(net, x):
         scales = net.constant([1, 1] + [2] * len(size), np.float32)
         return net.tensor("Resize", [x, "", scales], [batch, channels, *(2 * each for each in size)], **own)
     if kind == "ConvTranspose":
-        outs, (kernel, pad) = net.one_of(channels, 4, 8), net.one_of((2, 0), (4, 1), (3, 1), (3, 0))
+        outs, (kernel, pad) = net.one_of(channels, 4, 8), net.one_of((2, 0), (4, 1), (3, 1), (3, 0), (8, 3))
+        group = net.one_of(1, 1, math.gcd(channels, outs))
         size = [2 * (each - 1) + kernel - 2 * pad for each in size]
-        weights = net.fitted(channels, outs, *([kernel] * len(size)), fan=channels * kernel)
-        own = {"strides": [2] * len(size), "kernel_shape": [kernel] * len(size), "pads": [pad] * (2 * len(size))}
+        weights = net.fitted(channels, outs // group, *([kernel] * len(size)), fan=channels * kernel / group)
+        own = {"strides": [2] * len(size), "kernel_shape": [kernel] * len(size), "pads": [pad] * (2 * len(size)),
+               "group": group}
         y = net.tensor("ConvTranspose", [x, weights, net.weights(outs)], [batch, outs, *size], **own)
         return activation(net, normed(net, y)) if min(size) > 0 else x
     if kind == "Pad":
