@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Exports networks of torchvision, timm, ultralytics and policies.py by PyTorch's exporters.
+"""Exports networks of torchvision, timm, ultralytics, policies.py and dense.py by PyTorch's exporters.
 
 The graphs are what users have: with chains of operations for shapes, masks and weights that
 make_networks.py does not write. Weights are random. benchmarks/networks.py measures them.
@@ -17,6 +17,7 @@ import torch
 import torchvision
 from torch import nn
 
+from dense import DENSE
 from policies import POLICIES
 
 TORCHVISION = (
@@ -151,6 +152,8 @@ def networks():
         "causal_policy": lambda: (CausalPolicy(), (torch.randn(1, 60, 20),)),
         **POLICIES,
     }
+    for name, (make, shapes) in DENSE.items():
+        found[name] = lambda make=make, shapes=shapes: (make(), tuple(torch.randn(*shape) for shape in shapes))
     found["raft_small"] = lambda: (Flow(), (torch.randn(1, 3, 128, 160), torch.randn(1, 3, 128, 160)))
     for name in TORCHVISION:
         options = {"init_weights": False, "aux_logits": False} if name == "googlenet" else {}
