@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, Sequence
+from typing import Any
 
 import numpy as np
 
 from . import elementwise, graphs, sampling
+from .phases import Phases
 
 _UNARY = elementwise.UNARY | {"Dropout", "QuantizeLinear", "DequantizeLinear"}
 _POOLS = {"MaxPool", "AveragePool", "GlobalAveragePool", "BatchNormalization"}
@@ -282,13 +283,13 @@ class _Reducer(graphs.Graph):
             return False
         kernel = found.shape[2:] if is_image else (1, *found.shape[2:])
         pads = attributes.get("pads", [0, 0, 0, 0])
-        axes = [_Phases(kernel[i], strides[i], pads[i], in_shape[2 + i], out_shape[2 + i]) for i in range(2)]
+        axes = [Phases(kernel[i], strides[i], pads[i], in_shape[2 + i], out_shape[2 + i]) for i in range(2)]
         waste = math.prod(axis.taps * axis.stride for axis in axes) / math.prod(kernel)
-        if waste > _WASTE_MAX or any(axis.pad_begin < 0 or axis.pad_end < 0 for axis in axes):
+        if waste > _WASTE_MAX or not all(axis.is_padded for axis in axes):
             return False
         return self.place_strides(node, found, axes, in_shape, out_shape)
 
-    def place_strides(self, node: Any, weights: np.ndarray, axes: list[_Phases],
+    def place_strides(self, node: Any, weights: np.ndarray, axes: list[Phases],
                       in_shape: tuple[int, ...], out_shape: tuple[int, ...]) -> bool:
         source = (self.image(node.input[0]) if len(self.shapes[node.input[0]]) == 3
                   else self.restore(node.input[0]))
@@ -298,7 +299,7 @@ class _Reducer(graphs.Graph):
             return False
         names = []
         for part, bias in zip(parts, biases):
-            def turn(value: np.ndarray, part: tuple[_Phases, ...] = part) -> np.ndarray:
+            def turn(value: np.ndarray, part: tuple[Phases, ...] = part) -> np.ndarray:
                 return _of_strides(value[:, :, None, :] if value.ndim == 3 else value, part)
 
             rows, columns = part
@@ -322,15 +323,14 @@ class _Reducer(graphs.Graph):
             self.images[output] = placed
         return True
 
-    def parts_of(self, axes: list[_Phases], channels: int) -> list[tuple[_Phases, ...]]:
+    def parts_of(self, axes: list[Phases], channels: int) -> list[tuple[Phases, ...]]:
         """The phases that one convolution computes: all, or one each. Phases meet different
         taps; together they take all of these, many of them 0."""
         alone = [axis.alone() for axis in axes]
         taps = math.prod(axis.kernel for axis in axes)
         together = math.prod(axis.taps * axis.stride for axis in axes)
         wasted = (together - taps) * channels / math.prod(axis.stride for axis in axes)
-        if wasted < _WASTED_LEAST or any(
-                phase is None or phase.pad_begin < 0 or phase.pad_end < 0 for axis in alone for phase in axis):
+        if wasted < _WASTED_LEAST or not all(phase is not None and phase.is_padded for axis in alone for phase in axis):
             return [tuple(axes)]
         return list(itertools.product(*alone))
 
@@ -369,35 +369,7 @@ class _Sampler(sampling.SamplingReducer, _Reducer):
         return node.op_type == "GridSample" and self.grid_sample(node)
 
 
-class _Phases:
-    """One dimension of a transposed convolution: of which taps the results at `phases` of
-    each stride are sums."""
-
-    def __init__(self, kernel: int, stride: int, pad: int, size: int, out_size: int,
-                 phases: Sequence[int] | None = None) -> None:
-        self.kernel, self.stride, self.pad, self.size, self.out_size = kernel, stride, pad, size, out_size
-        self.phases = range(stride) if phases is None else phases
-        # The input's offset from the place of a stride, for each phase and tap.
-        offsets = [(phase + pad - tap) // stride for phase in self.phases for tap in range(kernel)
-                   if (phase + pad - tap) % stride == 0]
-        self.least = min(offsets)
-        self.taps = max(offsets) - self.least + 1
-        self.count = -(-out_size // stride)
-        self.pad_begin = -self.least
-        self.pad_end = self.count - size - self.pad_begin + self.taps - 1
-
-    def alone(self) -> list[_Phases | None]:
-        """Each phase; None for one that meets no tap."""
-        return [_Phases(self.kernel, self.stride, self.pad, self.size, self.out_size, [phase])
-                if any((phase + self.pad - tap) % self.stride == 0 for tap in range(self.kernel)) else None
-                for phase in self.phases]
-
-    def tap_of(self, phase: int, position: int) -> int | None:
-        tap = phase + self.pad - self.stride * (self.least + position)
-        return tap if 0 <= tap < self.kernel else None
-
-
-def _of_strides(weights: np.ndarray, axes: tuple[_Phases, ...]) -> np.ndarray:
+def _of_strides(weights: np.ndarray, axes: tuple[Phases, ...]) -> np.ndarray:
     """Weights [in][out][h][w] as [phases * out][in][taps][taps]."""
     rows, columns = axes
     ins, outs = weights.shape[:2]

@@ -6,41 +6,13 @@ between the pixels. Col2Im is one of groups, whose weights are ones.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from typing import Any
 
 import numpy as np
 
-
-@dataclasses.dataclass
-class _Phase:
-    """The pixels at `place` in each stride of an axis, as results of a convolution:
-    `count` of them, from `size` pixels. With zeros between these pixels and `padding`
-    before them, `kernel` weights would be theirs."""
-    place: int
-    stride: int
-    kernel: int
-    padding: int
-    size: int
-    count: int
-
-    @property
-    def first(self) -> int:  # Of its weights, which are a stride apart.
-        return (self.padding - self.place) % self.stride
-
-    @property
-    def taps(self) -> int:
-        return len(range(self.first, self.kernel, self.stride))
-
-    @property
-    def begin(self) -> int:
-        return (self.padding - self.place - self.first) // self.stride
-
-    @property
-    def end(self) -> int:
-        return self.count + self.taps - 1 - self.begin - self.size
+from ..networks.phases import Phases
 
 
 class TransposedPorter:
@@ -109,39 +81,41 @@ class TransposedPorter:
         begins = [reaches[i] - pads[i] for i in range(rank)]
         ends = [reaches[i] - pads[rank + i] + more[i] - (strides[i] - 1) for i in range(rank)]
         spots = kernel.shape[2:]
-        turned = np.flip(kernel, range(2, kernel.ndim)).reshape(group, -1, kernel.shape[1], *spots)
-        turned = turned.swapaxes(1, 2).reshape(group * kernel.shape[1], -1, *spots)
-        if max(strides) > 1 == max(dilations) and self.by_phases(node, turned, group, strides, begins):
+        weights = kernel.reshape(group, -1, kernel.shape[1], *spots).swapaxes(1, 2)
+        weights = weights.reshape(group * kernel.shape[1], -1, *spots)
+        if max(strides) > 1 == max(dilations) and self.by_phases(node, weights, group, strides, pads):
             return True
         source = self.spread(node.input[0], shape, strides)
         for i in range(rank):
             low, high = max(0, -begins[i]), max(0, -ends[i])
             if low or high:
                 source = self.slice(source, 2 + i, low, shape[2 + i] * strides[i] - high)
+        turned = np.ascontiguousarray(np.flip(weights, range(2, weights.ndim)))
         self.emit("Conv", [source, self.constant(turned), *node.input[2:]], node.output[0], group=group,
                   kernel_shape=list(spots), dilations=list(dilations),
                   pads=[max(0, pad) for pad in (*begins, *ends)])
         return True
 
-    def by_phases(self, node: Any, turned: np.ndarray, group: int, strides: list[int], begins: list[int]) -> bool:
+    def by_phases(self, node: Any, weights: np.ndarray, group: int, strides: list[int], pads: list[int]) -> bool:
         """A convolution for the pixels of each place in a stride, which meet the same
         weights, and a move of the results into their places."""
         sizes, results = self.shapes[node.input[0]][2:], self.shapes.get(node.output[0], [None])
         if None in results:
             return False
-        rank, channels = len(sizes), turned.shape[0]
-        counts = [-(-result // stride) for result, stride in zip(results[2:], strides)]
-        phases = [[_Phase(place, strides[i], turned.shape[2 + i], begins[i], sizes[i], counts[i])
-                   for place in range(strides[i])] for i in range(rank)]
-        if any(phase.taps == 0 or phase.begin < 0 or phase.end < 0 for axis in phases for phase in axis):
+        rank, channels = len(sizes), weights.shape[0]
+        axes = [Phases(weights.shape[2 + i], strides[i], pads[i], sizes[i], results[2 + i]) for i in range(rank)]
+        alone = [axis.alone() for axis in axes]
+        if not all(phase is not None and phase.is_padded for axis in alone for phase in axis):
             return False
+        counts = [axis.count for axis in axes]
         parts = []
-        for places in itertools.product(*phases):
-            weights = turned[(slice(None), slice(None), *(slice(p.first, None, p.stride) for p in places))]
+        for places in itertools.product(*alone):
+            taps = ([place.tap_of(place.phases[0], i) for i in range(place.taps)] for place in places)
+            own = weights[np.ix_(range(channels), range(weights.shape[1]), *taps)]
             parts.append(self.emit(
-                "Conv", [node.input[0], self.constant(np.ascontiguousarray(weights)), *node.input[2:]], group=group,
+                "Conv", [node.input[0], self.constant(own), *node.input[2:]], group=group,
                 kernel_shape=[p.taps for p in places],
-                pads=[*(p.begin for p in places), *(p.end for p in places)]))
+                pads=[*(p.pad_begin for p in places), *(p.pad_end for p in places)]))
         joined = self.emit("Concat", parts, axis=1)
         apart = self.emit("Reshape", [joined, self.constant([results[0], *strides, channels, *counts])])
         moved = self.emit("Transpose", [apart], perm=[
