@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import os
 import pathlib
 import re
@@ -283,6 +284,9 @@ def _read_tflite(path: pathlib.Path) -> Source:
 
 def find_program(name: str, package: str = "takt[compile]") -> str:
     """The path of a program of the compiler's, or of another package."""
+    within = _find_in_wheel(name)
+    if within is not None:
+        return within
     beside = pathlib.Path(sys.executable).with_name(name)
     if beside.exists():
         return os.fspath(beside)
@@ -290,6 +294,22 @@ def find_program(name: str, package: str = "takt[compile]") -> str:
     if found is None:
         raise CompileError(f"there is no {name}: pip install {package}")
     return found
+
+
+def _find_in_wheel(name: str) -> str | None:
+    """The program itself in the compiler's wheel. What pip installs beside Python is
+    a script that starts it, and takes 0.2 s to do so."""
+    if os.environ.get("IREE_TOOL_PATH"):  # The script looks there first.
+        return None
+    try:
+        compiler = importlib.util.find_spec("iree.compiler")
+    except ImportError:
+        return None
+    for folder in (compiler.submodule_search_locations or ()) if compiler else ():
+        program = os.path.join(folder, "_mlir_libs", name)
+        if os.access(program, os.X_OK):
+            return program
+    return None
 
 
 def run_tool(command: list[str], what: str, *, timeout: float | None = None) -> None:

@@ -75,3 +75,13 @@ def test_old_slopes_are_those_of_channels(tmp_path):
     onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 6)], ir_version=4), path)
     found = takt.compile(path, cache=tmp_path).load().net(x)
     np.testing.assert_allclose(found, np.where(x < 0, x * slopes.reshape(3, 1, 1), x), atol=1e-6)
+
+
+def test_a_program_of_the_wheel_is_found_itself(monkeypatch):
+    pytest.importorskip("iree.compiler")
+    monkeypatch.delenv("IREE_TOOL_PATH", raising=False)
+    found = importers.find_program("iree-compile")
+    with open(found, "rb") as file:
+        assert file.read(4) == b"\x7fELF"
+    monkeypatch.setenv("IREE_TOOL_PATH", "/somewhere")
+    assert importers.find_program("iree-compile") != found
