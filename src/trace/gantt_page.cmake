@@ -6,6 +6,11 @@
 file(READ ${SOURCE}.html page)
 file(READ ${SOURCE}.css style)
 file(READ ${SOURCE}.js script)
+# Without indentation and lines that are comments: no browser needs them.
+foreach(text IN ITEMS page style script)
+  string(REGEX REPLACE "\n +" "\n" ${text} "${${text}}")
+endforeach()
+string(REGEX REPLACE "\n//[^\n]*" "" script "${script}")
 string(REPLACE "<!--style-->\n" "${style}" page "${page}")
 string(REPLACE "<!--script-->\n" "${script}" page "${page}")
 string(REPLACE "<!--trace-->\n" ")page\";\nconstexpr char kPageEnd[] = R\"page("
