@@ -1,9 +1,9 @@
 // Admission predicts, before a stream runs, whether its jobs will meet their
 // deadlines, and gives the numbers.
 //
-//   will fit   every job is in time, beside all streams promised so far, if
-//              nothing takes longer than its 99 % quantile and the jobs of a
-//              stream are a period apart
+//   will fit   every job is in time, and none is dropped, beside all streams
+//              promised so far, if nothing takes longer than its 99 % quantile
+//              and the jobs of a stream are a period apart
 //   might not  not known; jobs may still be in time
 //   cannot     not even alone at its fastest, or not with this load
 //

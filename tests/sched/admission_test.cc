@@ -62,6 +62,23 @@ TEST(AdmissionTest, KeepsEarlierPromises) {
   EXPECT_EQ(shop->Admit(second).verdict, Verdict::kWillFit);
 }
 
+// A job that waits until the next one is released would be dropped then.
+TEST(AdmissionTest, AJobThatGivesWayToTheNextHasAPeriod) {
+  Shop shop(Cores(1));
+  const ProgramId quick = shop.Chain({shop.Kernel({{0, 1, 100, 20}})});
+  const ProgramId slow = shop.Chain({shop.Kernel({{0, 1, 2000, 20}})});
+  EXPECT_EQ(shop->Admit(shop.Add(Periodic(slow, 100'000))).verdict,
+            Verdict::kWillFit);
+  StreamOptions terms = Periodic(quick, 1000);
+  terms.deadline_ns = 20'000'000;
+  terms.late = LatePolicy::kDrop;
+  EXPECT_EQ(shop->AssessStream(shop.Add(terms)).verdict, Verdict::kWillFit);
+  terms.late = LatePolicy::kLatestOnly;
+  const AdmissionReport report = shop->Admit(shop.Add(terms));
+  EXPECT_EQ(report.verdict, Verdict::kMightNot);
+  EXPECT_THAT(report.reason, HasSubstr("gives way to its next job after 1 ms"));
+}
+
 TEST(AdmissionTest, PromisesOnlyHardStreamsWithKnownOperations) {
   Shop shop(Cores(2));
   const ProgramId program = shop.Chain({shop.Kernel({{0, 1, 100, 20}})});

@@ -120,6 +120,14 @@ TEST(InvariantsTest, AdmissionCountsLaterPromises) {
   EXPECT_GT(fits, 0u);
 }
 
+// In this, a job of a stream that wants the latest only would wait for longer
+// than its period.
+TEST(InvariantsTest, AdmissionCountsJobsThatGiveWay) {
+  uint64_t fits = 0;
+  AskOne(317453, &fits);
+  EXPECT_EQ(fits, 2u);
+}
+
 TEST(InvariantsTest, AdmissionNeverWronglySaysWillFit) {
   const uint64_t first = FromEnvironment("TAKT_SIM_SEED", 1);
   const uint64_t runs = FromEnvironment("TAKT_SIM_RUNS", 400);
