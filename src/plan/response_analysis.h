@@ -52,7 +52,6 @@ struct ResponseBound {
   std::string reason;
 
   bool has_bound() const { return bound_ns != kInfiniteFuture; }
-  bool is_met() const { return has_bound() && bound_ns <= deadline_ns; }
 };
 
 // The bounds by stream. FAILED_PRECONDITION for a workload without programs;
