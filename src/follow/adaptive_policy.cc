@@ -153,7 +153,7 @@ bool AdaptivePolicy::MayGoFirst(uint32_t slot, uint64_t cycle, int64_t now_ns,
       (!other.is_ready && now_ns >= late_ns)) {
     return true;
   }
-  *not_before_ns = std::clamp(late_ns, now_ns + 1, start_ns);
+  *not_before_ns = std::min(std::max(late_ns, now_ns + kPollNs), start_ns);
   return false;
 }
 

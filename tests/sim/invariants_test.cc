@@ -63,11 +63,8 @@ TEST(InvariantsTest, HoldInRandomRuns) {
   }
 }
 
-// Streams ask for admission, without noise and faults. A stream that was
-// admitted misses no deadline, whatever other streams there are. A stream that
-// misses deadlines alone at its fastest is not admitted.
-void AskOne(uint64_t seed, uint64_t* fits) {
-  Random random(seed);
+// Some streams ask for admission. There are no noise and no faults.
+Workload MakeAskingWorkload(Random& random) {
   RandomWorkloadOptions made;
   made.with_faults = false;
   Workload workload = MakeRandomWorkload(made, random);
@@ -82,6 +79,14 @@ void AskOne(uint64_t seed, uint64_t* fits) {
     stream.arrival = Arrival::kPeriodic;
     stream.jitter_ns = 0;
   }
+  return workload;
+}
+
+// A stream that was admitted misses no deadline, whatever other streams there
+// are. A stream that misses deadlines alone at its fastest is not admitted.
+void AskOne(uint64_t seed, uint64_t* fits) {
+  Random random(seed);
+  const Workload workload = MakeAskingWorkload(random);
   SimulationOptions options;
   options.seed = seed;
   options.length_ns = 200'000'000;
@@ -118,6 +123,39 @@ TEST(InvariantsTest, AdmissionCountsLaterPromises) {
     AskOne(seed, &fits);
   }
   EXPECT_GT(fits, 0u);
+}
+
+// In this, an operation waits for one that is ready and late. The scheduler is
+// asked again now and then, and not at each nanosecond.
+TEST(InvariantsTest, AWindowIsAskedNowAndThen) {
+  Random random(52);
+  const Workload workload = MakeAskingWorkload(random);
+  SimulationOptions options;
+  options.seed = 52;
+  options.length_ns = 10'000'000;
+  options.window_ns = 13'000'000;
+  options.scheduler.aging_ns = 3'000'000;
+  options.event_limit = 1'000;
+  const auto report = Simulate(workload, options);
+  EXPECT_TRUE(report.ok()) << report.status();
+}
+
+// Planned operations go before promised ones.
+TEST(InvariantsTest, NothingIsPromisedBesideWindows) {
+  Random random(94);
+  const Workload workload = MakeAskingWorkload(random);
+  SimulationOptions options;
+  options.seed = 94;
+  options.length_ns = 200'000'000;
+  for (const int64_t window_ns : {0, 15'000'000}) {
+    options.window_ns = window_ns;
+    const auto report = Simulate(workload, options);
+    ASSERT_TRUE(report.ok()) << report.status();
+    const sched::AdmissionReport& answer = report->streams[0].admission;
+    EXPECT_EQ(answer.verdict, window_ns == 0 ? sched::Verdict::kWillFit
+                                             : sched::Verdict::kMightNot)
+        << answer.reason;
+  }
 }
 
 // In this, a job of a stream that wants the latest only would wait for longer
