@@ -147,7 +147,9 @@ typedef struct takt_admission_t {
 //
 //   promise  true: if the verdict is TAKT_ADMISSION_FITS and the stream is
 //            hard, its jobs go before all work without a promise, as long as
-//            the stream lives.
+//            the stream lives. While a plan is carried out or windows are
+//            planned, the verdict is TAKT_ADMISSION_UNKNOWN at best: planned
+//            work goes before promises.
 //
 // Errors: INVALID_ARGUMENT  struct_size is not set.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_stream_admit(

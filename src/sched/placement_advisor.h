@@ -66,6 +66,9 @@ class PlacementAdvisor {
   // longer than this use.
   virtual void OnAttached(const Scheduler&) {}
 
+  // Whether it prescribes anything now. Planned operations may go before those
+  // to which admission has promised that they will fit.
+  virtual bool is_prescribing() const { return true; }
   // Called when the operation becomes ready, when it has yielded, and as
   // `not_before_ns` says.
   virtual Prescription Prescribe(const AdvisedOperation& operation,

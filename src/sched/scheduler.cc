@@ -245,9 +245,14 @@ AdmissionReport Scheduler::AssessStream(StreamId id) const {
   }
   AdmissionReport report =
       Assess(TaskOf(*streams_[id]), promised, costs_, speeds_permille, policy_);
-  if (has_job_leases && report.verdict == Verdict::kWillFit) {
+  const char* obstacle = nullptr;
+  if (has_job_leases) obstacle = "a stream keeps an NPU between its operations";
+  if (options_.advisor != nullptr && options_.advisor->is_prescribing()) {
+    obstacle = "planned operations go before it";
+  }
+  if (obstacle != nullptr && report.verdict == Verdict::kWillFit) {
     report.verdict = Verdict::kMightNot;
-    report.reason = "a stream keeps an NPU between its operations";
+    report.reason = obstacle;
   }
   return report;
 }

@@ -34,6 +34,7 @@ class JobShop::AdvisorSwitch final : public sched::PlacementAdvisor {
   void OnAttached(const sched::Scheduler& scheduler) override {
     scheduler_ = &scheduler;
   }
+  bool is_prescribing() const override { return is_set(); }
   sched::Prescription Prescribe(const sched::AdvisedOperation& operation,
                                 int64_t now_ns) override {
     sched::Prescription prescription;
