@@ -37,6 +37,9 @@ void PlayOne(uint64_t seed, uint64_t* windows) {
   options.length_ns = 20'000'000;
   options.drains = true;
   options.event_limit = 2'000'000;
+  if (choice >= names.size() && seed % 8 == 5) {
+    options.window_ns = 1'000'000 * (1 + random.Below(20));
+  }
   Watcher watcher(workload);
   options.observer = &watcher;
   const auto report = Simulate(workload, options);
