@@ -348,35 +348,48 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
 
     def as_patches(self, node: Any, weights: np.ndarray, bias: np.ndarray,
                    in_shape: tuple[int, ...], out_shape: tuple[int, ...]) -> bool:
-        """A convolution whose windows do not overlap is a product with patches."""
+        """A convolution of many taps is one of few taps over patches as large as its stride,
+        whose pixels are channels. Where windows do not overlap, that is a product."""
         attributes = self.attributes(node)
+        strides, pads = list(attributes.get("strides", [1, 1])), list(attributes.get("pads", [0] * 4))
         oc, ic, kh, kw = weights.shape
+        sh, sw = strides
+        th, tw = -(-kh // sh), -(-kw // sw)
+        if (attributes.get("group", 1) != 1 or max(attributes.get("dilations", [1])) > 1
+                or th * tw > _TAPS_MAX or ic * sh * sw > _CHANNELS_MAX):
+            return False
         n, c = in_shape[:2]
         oh, ow = out_shape[2:]
-        if (attributes.get("group", 1) != 1 or list(attributes.get("strides", [1, 1])) != [kh, kw]
-                or any(attributes.get("pads", [0])) or max(attributes.get("dilations", [1])) > 1
-                or oh * kh > in_shape[2] or ow * kw > in_shape[3] or ic * kh * kw > _CHANNELS_MAX):
-            return False
-        images = self.to_first(node.input[0])
-        if in_shape[2:] != (oh * kh, ow * kw):  # The last windows end before the image does.
-            bounds = [[0, 0], [oh * kh, ow * kw], [2, 3]]
-            images = self.emit("Slice", [images, *(self.constant(np.array(each)) for each in bounds)],
-                               self.fresh("patches"), (n, c, oh * kh, ow * kw))
-        split = self.emit(
-            "Reshape", [images, self.constant(np.array([n, c, oh, kh, ow, kw]))],
-            self.fresh("patches"), (n, c, oh, kh, ow, kw))
-        turned = self.emit("Transpose", [split], self.fresh("patches"), (n, oh, ow, c, kh, kw),
+        ph, pw = oh + th - 1, ow + tw - 1
+        images = self.framed(self.to_first(node.input[0]), in_shape, pads[:2], (ph * sh, pw * sw))
+        split = self.emit("Reshape", [images, self.constant(np.array([n, c, ph, sh, pw, sw]))],
+                          self.fresh("patches"), (n, c, ph, sh, pw, sw))
+        turned = self.emit("Transpose", [split], self.fresh("patches"), (n, ph, pw, c, sh, sw),
                            perm=[0, 2, 4, 1, 3, 5])
-        rows = self.emit(
-            "Reshape", [turned, self.constant(np.array([n, oh, ow, c * kh * kw]))],
-            self.fresh("patches"), (n, oh, ow, c * kh * kw))
-        flat = weights.reshape(oc, -1, 1, 1)
-        shape = (n, oh, ow, c * kh * kw, oh, ow, oc, 1, 1, 1, 1, 1, 1, 0, 0, 1)
-        function, packed = self.packed(flat, bias, 1, False)
-        twin = self.kernel(make_kernel(function, shape), [rows, *packed], self.fresh("conv"),
+        channels = c * sh * sw
+        patches = self.emit("Reshape", [turned, self.constant(np.array([n, ph, pw, channels]))],
+                            self.fresh("patches"), (n, ph, pw, channels))
+        whole = np.pad(weights, ((0, 0), (0, 0), (0, th * sh - kh), (0, tw * sw - kw)))
+        own = whole.reshape(oc, ic, th, sh, tw, sw).transpose(0, 1, 3, 5, 2, 4).reshape(oc, channels, th, tw)
+        shape = (n, ph, pw, channels, oh, ow, oc, th, tw, 1, 1, 1, 1, 0, 0, 1)
+        function, packed = self.packed(own, bias, 1, False)
+        twin = self.kernel(make_kernel(function, shape), [patches, *packed], self.fresh("conv"),
                            (n, oh, ow, oc))
         self.set_last(node.output[0], twin)
         return True
+
+    def framed(self, images: str, shape: tuple[int, ...], begins: list[int], sizes: tuple[int, int]) -> str:
+        """Images with zeros before them, and as many behind as make these sizes, or cut off there."""
+        kept = [min(size - begin, old) for size, begin, old in zip(sizes, begins, shape[2:])]
+        if kept != list(shape[2:]):
+            bounds = [[0, 0], kept, [2, 3]]
+            images = self.emit("Slice", [images, *(self.constant(np.array(each)) for each in bounds)],
+                               self.fresh("patches"), (*shape[:2], *kept))
+        ends = [size - begin - old for size, begin, old in zip(sizes, begins, kept)]
+        if any((*begins, *ends)):
+            pads = self.constant(np.array([0, 0, *begins, 0, 0, *ends]))
+            images = self.emit("Pad", [images, pads], self.fresh("patches"), (*shape[:2], *sizes))
+        return images
 
     def window(self, node: Any, kernel: tuple[int, int], in_shape: tuple[int, ...],
                out_shape: tuple[int, ...]) -> tuple[int, ...] | None:

@@ -556,6 +556,23 @@ def test_patches_are_rows_of_a_product(needs_compiler, tmp_path, shape, dilation
     assert got.shape == want.shape and np.abs(got - want).max() <= 1e-5 * np.ptp(want)
 
 
+@pytest.mark.parametrize("shape, kernel, strides, pads", [
+    ((1, 3, 64, 56), 16, [8, 8], [0, 0, 0, 0]), ((2, 3, 61, 50), 16, [8, 8], [3, 4, 5, 6]),
+    ((1, 5, 40, 33), 13, [2, 3], [6, 0, 6, 1]), ((1, 2, 30, 40), 12, [1, 6], [0, 0, 0, 0])])
+def test_many_taps_are_few_of_patches(needs_compiler, tmp_path, shape, kernel, strides, pads):
+    onnx = pytest.importorskip("onnx")
+    from takt.rewriting import rewriter
+
+    net = Net()
+    path = tmp_path / "net.onnx"
+    net.save(path, shape, net.conv("x", shape[1], 20, kernel, pads=pads, strides=strides))
+    assert len(rewriter.rewrite(onnx.load(path))[1]) == 1
+    x = np.random.default_rng(4).standard_normal(shape).astype(np.float32)
+    want = expected(path, x)
+    got = np.asarray(takt.compile(path, cache=tmp_path, recipe="native").load().function()(x))
+    assert got.shape == want.shape and np.abs(got - want).max() <= 1e-5 * np.ptp(want)
+
+
 @pytest.mark.parametrize("count", [1, 2])
 def test_volumes_are_convolved_along_their_images(needs_compiler, tmp_path, count):
     """As a convolution of rows, which ends with the activation and the sum behind it."""
