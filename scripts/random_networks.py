@@ -147,7 +147,10 @@ def convolution(net, x):
         outs = channels
     dilation = net.one_of(1, 1, 1, 1, 2)
     kernel = net.one_of(1, 1, 3, 3, 3, 5, 2)
-    own, size = windows(net, x, kernel, net.one_of(1, 1, 1, 2), dilation)
+    stride = net.one_of(1, 1, 1, 2)
+    if net.happens(0.05):  # As the patches of a transformer that overlap.
+        kernel, stride, dilation = net.one_of(12, 13), net.one_of(4, 6), 1
+    own, size = windows(net, x, kernel, stride, dilation)
     if own is None:
         return x
     own["group"] = groups
