@@ -250,7 +250,9 @@ AdmissionReport Scheduler::AssessStream(StreamId id) const {
   if (options_.advisor != nullptr && options_.advisor->is_prescribing()) {
     obstacle = "planned operations go before it";
   }
-  if (obstacle != nullptr && report.verdict == Verdict::kWillFit) {
+  if (obstacle == nullptr) return report;
+  report.response_bound_ns = kInfiniteFuture;
+  if (report.verdict == Verdict::kWillFit) {
     report.verdict = Verdict::kMightNot;
     report.reason = obstacle;
   }

@@ -158,6 +158,7 @@ TEST(InvariantsTest, NothingIsPromisedBesideWindows) {
     EXPECT_EQ(answer.verdict, window_ns == 0 ? sched::Verdict::kWillFit
                                              : sched::Verdict::kMightNot)
         << answer.reason;
+    EXPECT_EQ(answer.response_bound_ns == kInfiniteFuture, window_ns != 0);
   }
 }
 
