@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "base/random.h"
 #include "gtest/gtest.h"
 #include "sim/simulation.h"
@@ -85,6 +86,13 @@ Workload MakeAskingWorkload(Random& random) {
   return workload;
 }
 
+absl::StatusOr<Report> SimulateAsking(uint64_t seed,
+                                      SimulationOptions options) {
+  Random random(seed);
+  options.seed = seed;
+  return Simulate(MakeAskingWorkload(random), options);
+}
+
 // A stream that was admitted misses no deadline, whatever other streams there
 // are. A stream that misses deadlines alone at its fastest is not admitted.
 void AskOne(uint64_t seed, uint64_t* fits) {
@@ -131,28 +139,22 @@ TEST(InvariantsTest, AdmissionCountsLaterPromises) {
 // In this, an operation waits for one that is ready and late. The scheduler is
 // asked again now and then, and not at each nanosecond.
 TEST(InvariantsTest, AWindowIsAskedNowAndThen) {
-  Random random(52);
-  const Workload workload = MakeAskingWorkload(random);
   SimulationOptions options;
-  options.seed = 52;
   options.length_ns = 10'000'000;
   options.window_ns = 13'000'000;
   options.scheduler.aging_ns = 3'000'000;
   options.event_limit = 1'000;
-  const auto report = Simulate(workload, options);
+  const auto report = SimulateAsking(52, options);
   EXPECT_TRUE(report.ok()) << report.status();
 }
 
 // Planned operations go before promised ones.
 TEST(InvariantsTest, NothingIsPromisedBesideWindows) {
-  Random random(94);
-  const Workload workload = MakeAskingWorkload(random);
   SimulationOptions options;
-  options.seed = 94;
   options.length_ns = 200'000'000;
   for (const int64_t window_ns : {0, 15'000'000}) {
     options.window_ns = window_ns;
-    const auto report = Simulate(workload, options);
+    const auto report = SimulateAsking(94, options);
     ASSERT_TRUE(report.ok()) << report.status();
     const sched::AdmissionReport& answer = report->streams[0].admission;
     EXPECT_EQ(answer.verdict, window_ns == 0 ? sched::Verdict::kWillFit

@@ -305,7 +305,8 @@ def _find_in_wheel(name: str) -> str | None:
         compiler = importlib.util.find_spec("iree.compiler")
     except ImportError:
         return None
-    for folder in (compiler.submodule_search_locations or ()) if compiler else ():
+    folders = compiler.submodule_search_locations if compiler is not None else None
+    for folder in folders or ():
         program = os.path.join(folder, "_mlir_libs", name)
         if os.access(program, os.X_OK):
             return program
