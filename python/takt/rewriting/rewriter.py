@@ -310,7 +310,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         taps = weights.shape[2] * weights.shape[3]
         is_depthwise = groups == in_shape[1] == out_shape[1] and groups > 1
         if not is_depthwise and (taps > _TAPS_MAX or weights.shape[1] > _CHANNELS_MAX):
-            return self.as_patches(node, weights, bias, in_shape, out_shape)
+            return self.as_patches(node, weights, bias, shape)
         if self.as_depthwise(node, weights, bias, shape):
             return True
         n, (oc, oh, ow) = in_shape[0], out_shape[1:]
@@ -346,22 +346,15 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
                 packed = pack_pairs(pack(joined, bias, groups, False)[0])
         return function, [self.constant(packed), self.constant(packed_bias)]
 
-    def as_patches(self, node: Any, weights: np.ndarray, bias: np.ndarray,
-                   in_shape: tuple[int, ...], out_shape: tuple[int, ...]) -> bool:
+    def as_patches(self, node: Any, weights: np.ndarray, bias: np.ndarray, shape: tuple[int, ...]) -> bool:
         """A convolution of many taps is one of few taps over patches as large as its stride,
         whose pixels are channels. Where windows do not overlap, that is a product."""
-        attributes = self.attributes(node)
-        strides, pads = list(attributes.get("strides", [1, 1])), list(attributes.get("pads", [0] * 4))
-        oc, ic, kh, kw = weights.shape
-        sh, sw = strides
+        n, h, w, c, oh, ow, oc, kh, kw, sh, sw, *dilations, top, left, groups = shape
         th, tw = -(-kh // sh), -(-kw // sw)
-        if (attributes.get("group", 1) != 1 or max(attributes.get("dilations", [1])) > 1
-                or th * tw > _TAPS_MAX or ic * sh * sw > _CHANNELS_MAX):
+        if groups != 1 or dilations != [1, 1] or th * tw > _TAPS_MAX or c * sh * sw > _CHANNELS_MAX:
             return False
-        n, c = in_shape[:2]
-        oh, ow = out_shape[2:]
         ph, pw = oh + th - 1, ow + tw - 1
-        images = self.framed(self.to_first(node.input[0]), in_shape, pads[:2], (ph * sh, pw * sw))
+        images = self.framed(self.to_first(node.input[0]), (n, c, h, w), [top, left], (ph * sh, pw * sw))
         split = self.emit("Reshape", [images, self.constant(np.array([n, c, ph, sh, pw, sw]))],
                           self.fresh("patches"), (n, c, ph, sh, pw, sw))
         turned = self.emit("Transpose", [split], self.fresh("patches"), (n, ph, pw, c, sh, sw),
@@ -370,11 +363,10 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         patches = self.emit("Reshape", [turned, self.constant(np.array([n, ph, pw, channels]))],
                             self.fresh("patches"), (n, ph, pw, channels))
         whole = np.pad(weights, ((0, 0), (0, 0), (0, th * sh - kh), (0, tw * sw - kw)))
-        own = whole.reshape(oc, ic, th, sh, tw, sw).transpose(0, 1, 3, 5, 2, 4).reshape(oc, channels, th, tw)
-        shape = (n, ph, pw, channels, oh, ow, oc, th, tw, 1, 1, 1, 1, 0, 0, 1)
+        own = whole.reshape(oc, c, th, sh, tw, sw).transpose(0, 1, 3, 5, 2, 4).reshape(oc, channels, th, tw)
         function, packed = self.packed(own, bias, 1, False)
-        twin = self.kernel(make_kernel(function, shape), [patches, *packed], self.fresh("conv"),
-                           (n, oh, ow, oc))
+        kernel = make_kernel(function, (n, ph, pw, channels, oh, ow, oc, th, tw, 1, 1, 1, 1, 0, 0, 1))
+        twin = self.kernel(kernel, [patches, *packed], self.fresh("conv"), (n, oh, ow, oc))
         self.set_last(node.output[0], twin)
         return True
 

@@ -558,7 +558,8 @@ def test_patches_are_rows_of_a_product(needs_compiler, tmp_path, shape, dilation
 
 @pytest.mark.parametrize("shape, kernel, strides, pads", [
     ((1, 3, 64, 56), 16, [8, 8], [0, 0, 0, 0]), ((2, 3, 61, 50), 16, [8, 8], [3, 4, 5, 6]),
-    ((1, 5, 40, 33), 13, [2, 3], [6, 0, 6, 1]), ((1, 2, 30, 40), 12, [1, 6], [0, 0, 0, 0])])
+    ((1, 5, 40, 33), 13, [2, 3], [6, 0, 6, 1]), ((1, 2, 30, 40), 12, [1, 6], [0, 0, 0, 0]),
+    ((1, 2, 14, 14), 20, [4, 4], [5, 5, 5, 5])])
 def test_many_taps_are_few_of_patches(needs_compiler, tmp_path, shape, kernel, strides, pads):
     onnx = pytest.importorskip("onnx")
     from takt.rewriting import rewriter
