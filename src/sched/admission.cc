@@ -65,12 +65,13 @@ int64_t Load(const AdmissionTask& task, const Demand& demand,
 
 double Ms(double time_ns) { return time_ns / 1e6; }
 
-// When a job of the stream is dropped, after its release.
+// The longest response that admission may promise: the deadline or, if the next
+// job replaces one that waits, at most the period.
 int64_t LimitNs(const StreamOptions& options) {
-  const bool gives_way =
+  const bool is_replaced =
       options.late == LatePolicy::kLatestOnly && options.period_ns > 0;
-  return gives_way ? std::min(options.deadline_ns, options.period_ns)
-                   : options.deadline_ns;
+  return is_replaced ? std::min(options.deadline_ns, options.period_ns)
+                     : options.deadline_ns;
 }
 
 // The reason why the candidate alone cannot get a promise; null: there is none.
@@ -104,9 +105,8 @@ bool IsImpossible(const AdmissionTask& candidate, const Demand& demand,
   return false;
 }
 
-// Whether the bound on the response of each task is below its deadline, and
-// none gives way to its stream's next job. Sets the reason and the bound of the
-// last task, the candidate.
+// Whether the bound on the response of each task is within its limit. Sets the
+// reason, and the bound of the last task, the candidate.
 bool AllAreInTime(absl::Span<const AdmissionTask> tasks,
                   absl::Span<const Demand> demands, double blocking_ns,
                   AdmissionReport* report) {
@@ -114,17 +114,17 @@ bool AllAreInTime(absl::Span<const AdmissionTask> tasks,
   for (size_t i = tasks.size(); i-- > 0;) {
     const double bound_ns = ResponseBound(i, tasks, demands, blocking_ns);
     const StreamOptions& options = tasks[i].options;
-    const auto limit_ns = static_cast<double>(LimitNs(options));
+    const int64_t limit_ns = LimitNs(options);
     if (i + 1 == tasks.size()) {
       report->response_bound_ns =
           static_cast<int64_t>(std::min(bound_ns, 9e18));
     }
-    if (bound_ns <= limit_ns) continue;
+    if (bound_ns <= static_cast<double>(limit_ns)) continue;
     report->reason = absl::StrCat(
         "stream ", tasks[i].stream, " may take up to ", Ms(bound_ns), " ms, ",
-        LimitNs(options) < options.deadline_ns ? "and gives way to its next job"
-                                               : "and is due",
-        " after ", Ms(limit_ns), " ms");
+        limit_ns < options.deadline_ns ? "and gives way to its next job"
+                                       : "and is due",
+        " after ", Ms(static_cast<double>(limit_ns)), " ms");
     return false;
   }
   return true;

@@ -6,7 +6,7 @@
 file(READ ${SOURCE}.html page)
 file(READ ${SOURCE}.css style)
 file(READ ${SOURCE}.js script)
-# Without indentation and lines that are comments: no browser needs them.
+# Drops indentation and comment lines, which no browser needs.
 foreach(text IN ITEMS page style script)
   string(REGEX REPLACE "\n +" "\n" ${text} "${${text}}")
 endforeach()

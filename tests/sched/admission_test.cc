@@ -62,8 +62,8 @@ TEST(AdmissionTest, KeepsEarlierPromises) {
   EXPECT_EQ(shop->Admit(second).verdict, Verdict::kWillFit);
 }
 
-// A job that waits until the next one is released would be dropped then.
-TEST(AdmissionTest, AJobThatGivesWayToTheNextHasAPeriod) {
+// The next release drops a job that still waits.
+TEST(AdmissionTest, AStreamOfTheLatestOnlyIsBoundedByItsPeriod) {
   Shop shop(Cores(1));
   const ProgramId quick = shop.Chain({shop.Kernel({{0, 1, 100, 20}})});
   const ProgramId slow = shop.Chain({shop.Kernel({{0, 1, 2000, 20}})});

@@ -67,7 +67,7 @@ TEST(InvariantsTest, HoldInRandomRuns) {
   }
 }
 
-// Some streams ask for admission. There are no noise and no faults.
+// A workload in which some streams ask for admission, without noise and faults.
 Workload MakeAskingWorkload(Random& random) {
   RandomWorkloadOptions made;
   made.with_faults = false;
@@ -136,9 +136,9 @@ TEST(InvariantsTest, AdmissionCountsLaterPromises) {
   EXPECT_GT(fits, 0u);
 }
 
-// In this, an operation waits for one that is ready and late. The scheduler is
-// asked again now and then, and not at each nanosecond.
-TEST(InvariantsTest, AWindowIsAskedNowAndThen) {
+// An operation waits here for one that is ready and late. The scheduler asks
+// again at intervals, and not at each nanosecond.
+TEST(InvariantsTest, AWaitForALateOperationIsPolledAtIntervals) {
   SimulationOptions options;
   options.length_ns = 10'000'000;
   options.window_ns = 13'000'000;
@@ -164,9 +164,8 @@ TEST(InvariantsTest, NothingIsPromisedBesideWindows) {
   }
 }
 
-// In this, a job of a stream that wants the latest only would wait for longer
-// than its period.
-TEST(InvariantsTest, AdmissionCountsJobsThatGiveWay) {
+// A stream of the latest only may wait here for longer than its period.
+TEST(InvariantsTest, AdmissionCountsJobsThatAreReplaced) {
   uint64_t fits = 0;
   AskOne(317453, &fits);
   EXPECT_EQ(fits, 2u);
