@@ -23,6 +23,19 @@ TAKT_TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma")
 namespace takt::kernels {
 namespace {
 
+#define TAKT_VECTOR_BYTES 64
+#define TAKT_OWN_BLOCK_BYTES
+#include "kernels/block_vectors.inc"
+
+inline Ints Widen(Bytes bytes) {
+  Ints ints;
+  ints.parts[0] = (Ints::Part)_mm512_cvtepi8_epi32((__m128i)bytes);
+  return ints;
+}
+inline Bytes Narrow(const Ints& ints) {
+  return (Bytes)_mm512_cvtepi32_epi8((__m512i)ints.parts[0]);
+}
+
 constexpr int kBlocks = 4;
 constexpr int kPixelsMax = 12;
 // As many sums as hide the time of a product, and fit into the registers.

@@ -13,6 +13,9 @@
 namespace takt::kernels {
 namespace {
 
+#define TAKT_VECTOR_BYTES 16
+#include "kernels/block_vectors.inc"
+
 constexpr int kBlocks = 1;
 constexpr int kPixelsMax = 4;
 constexpr int PixelsOf(int64_t) { return 4; }
