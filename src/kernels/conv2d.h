@@ -38,6 +38,7 @@
 #include "kernels/gru.h"
 #include "kernels/instruction_sets.h"
 #include "kernels/lstm.h"
+#include "kernels/pixel_parts.h"
 #include "kernels/softmax.h"
 
 namespace takt::kernels {

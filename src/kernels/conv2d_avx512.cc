@@ -16,6 +16,7 @@
 
 #define TAKT_CONV_PIXELS 6
 #define TAKT_CONV_VECTOR_BYTES 64
+#define TAKT_CONV_PIXEL_STEP 2
 #define TAKT_CONV_BLOCKS 4
 
 TAKT_TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx2,fma")

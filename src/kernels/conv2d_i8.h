@@ -24,6 +24,7 @@
 
 #include "kernels/attention_i8.h"
 #include "kernels/conv2d.h"
+#include "kernels/pixel_parts.h"
 #include "kernels/rows_i8.h"
 
 namespace takt::kernels {

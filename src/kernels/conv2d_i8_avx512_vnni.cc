@@ -38,6 +38,7 @@ inline Bytes Narrow(const Ints& ints) {
 
 constexpr int kBlocks = 4;
 constexpr int kPixelsMax = 12;
+constexpr int kPixelStep = 2;
 // As many sums as hide the time of a product, and fit into the registers.
 constexpr int PixelsOf(int64_t blocks) { return blocks <= 2 ? 12 : 6; }
 constexpr bool kHasOffset = true;

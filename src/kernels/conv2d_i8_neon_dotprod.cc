@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kBlocks = 1;
 constexpr int kPixelsMax = 6;
+constexpr int kPixelStep = 1;
 constexpr int PixelsOf(int64_t) { return 6; }
 constexpr bool kHasOffset = false;
 using Sums = Words;

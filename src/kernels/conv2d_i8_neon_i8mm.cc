@@ -22,6 +22,7 @@ namespace {
 
 constexpr int kBlocks = 1;
 constexpr int kPixelsMax = 6;
+constexpr int kPixelStep = 1;
 constexpr int PixelsOf(int64_t) { return 6; }
 
 #include "kernels/conv2d_i8_rows.inc"

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kBlocks = 1;
 constexpr int kPixelsMax = 4;
+constexpr int kPixelStep = 1;
 constexpr int PixelsOf(int64_t) { return 2; }
 constexpr bool kHasOffset = false;
 constexpr int kTapsAtOnce = 1;

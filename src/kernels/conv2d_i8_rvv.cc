@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kBlocks = 1;
 constexpr int kPixelsMax = 4;
+constexpr int kPixelStep = 1;
 constexpr int PixelsOf(int64_t) { return 4; }
 typedef int32_t Words __attribute__((vector_size(64)));
 

@@ -14,6 +14,7 @@
 #define TAKT_CONV_PIXELS 2
 #endif
 #define TAKT_CONV_VECTOR_BYTES 16
+#define TAKT_CONV_PIXEL_STEP 1
 #define TAKT_CONV_BLOCKS 1
 #define TAKT_CONV_BF16 1
 

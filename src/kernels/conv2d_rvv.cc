@@ -12,6 +12,7 @@
 
 #define TAKT_CONV_PIXELS 6
 #define TAKT_CONV_VECTOR_BYTES 64
+#define TAKT_CONV_PIXEL_STEP 1
 #define TAKT_CONV_BLOCKS 1
 
 namespace takt::kernels {
