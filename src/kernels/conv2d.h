@@ -26,7 +26,8 @@
 //
 // A call computes one tile: a range of pixels of the result (numbered over
 // batch, rows and columns) by a range of blocks. Tiles of one convolution write
-// disjoint elements and may run on any threads at once.
+// disjoint elements and may run on any threads at once. The output overlaps no
+// other operand: a tile may compute a pixel twice.
 #ifndef TAKT_KERNELS_CONV2D_H_
 #define TAKT_KERNELS_CONV2D_H_
 
