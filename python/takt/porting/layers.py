@@ -25,6 +25,7 @@ class LayerPorter:
             ("", "CumProd"): self.on_running_product,
             ("", "DepthToSpace"): self.on_depth_to_space,
             ("", "Det"): self.on_det,
+            ("", "Gather"): self.on_gather,
             ("", "GroupNormalization"): self.on_group_normalization,
             ("", "LpNormalization"): self.on_lp_normalization,
             ("", "LpPool"): self.on_lp_pool,
@@ -299,6 +300,26 @@ class LayerPorter:
             source, axis = self.emit("Reshape", [source, self.constant([-1])]), 0
         places = self.emit("Reshape", [self.emit("NonZero", [condition]), self.constant([-1])])
         self.emit("Gather", [source, places], node.output[0], axis=axis)
+        return True
+
+    def on_gather(self, node: Any) -> bool:
+        """Constant places one after the other are a slice. The compiler takes minutes for some
+        hundred elements by their numbers, which unrolled loops have."""
+        source, places = node.input
+        shape, indices = self.shapes.get(source), self.constants.get(places)
+        axis = self.attributes(node).get("axis", 0)
+        size = shape[axis] if shape else None
+        if size is None or indices is None or indices.ndim > 1 or indices.size == 0:
+            return False
+        found = np.where(indices < 0, indices + size, indices).ravel()
+        begin, end = int(found[0]), int(found[-1]) + 1
+        if begin < 0 or end > size or not np.array_equal(found, np.arange(begin, end)):
+            return False
+        part = self.slice(source, axis, begin, end)
+        if indices.ndim == 0:
+            self.emit("Squeeze", [part, self.constant([axis])], node.output[0])
+        else:
+            self.emit("Identity", [part], node.output[0])
         return True
 
     def on_backward_slice(self, node: Any) -> bool:

@@ -282,6 +282,22 @@ def test_other_places_are_scattered(indices):
     assert kinds(porter.port(model)) == ["ScatterND"]
 
 
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("indices", [2, -1, [1], [1, 2], [-2, -1], [0, 1, 2]])
+def test_places_one_after_the_other_are_slices(axis, indices):
+    indices = np.array(indices, np.int64)
+    shape = list(np.take(np.zeros((3, 4, 5)), indices, axis).shape)
+    gather = helper.make_node("Gather", ["x", "i"], ["y"], axis=axis)
+    check(model_of([gather], {"x": [3, 4, 5]}, {"y": shape}, i=indices), {"x": floats(3, 4, 5)}, "Gather")
+
+
+@pytest.mark.parametrize("indices", [[1, 0], [0, 2], [1, 1], [[1, 2]]])
+def test_other_places_are_gathered(indices):
+    indices = np.array(indices, np.int64)
+    gather = helper.make_node("Gather", ["x", "i"], ["y"])
+    assert "Gather" in kinds(porter.port(model_of([gather], {"x": [3, 4]}, {"y": [*indices.shape, 4]}, i=indices)))
+
+
 def test_a_convolution_with_one_result_has_no_pixels_behind():
     model = model_of([helper.make_node("Conv", ["x", "w"], ["y"], strides=[2], pads=[1, 1])],
                      {"x": [1, 4, 2]}, {"y": None}, w=floats(3, 4, 3))
