@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "cpu/arg_max_import.h"
 #include "cpu/attention_imports.h"
+#include "cpu/blend_import.h"
 #include "cpu/boxes_import.h"
 #include "cpu/buffer_parameter.h"
 #include "cpu/conv_i8_imports.h"
@@ -207,6 +208,7 @@ constexpr Entry kEntries[] = {
     {"takt_select_boxes_f32", &SelectBoxesImport},
     {"takt_top_k_f32", &TopKImport},
     {"takt_arg_max_f32", &ArgMaxImport},
+    {"takt_blend_f32", &BlendImport},
 };
 constexpr Entry kI8Entries[] = {
     {"takt_conv2d_i8", &Conv2dI8Import},

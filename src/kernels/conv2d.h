@@ -36,6 +36,7 @@
 
 #include "kernels/activation.h"
 #include "kernels/attention.h"
+#include "kernels/blend.h"
 #include "kernels/gru.h"
 #include "kernels/instruction_sets.h"
 #include "kernels/lstm.h"
@@ -156,6 +157,7 @@ struct ConvKernels {
   GruKernel gru;
   LstmKernel lstm;
   SoftmaxKernel softmax;
+  BlendKernel blend;
 };
 extern const ConvKernels kConvPortable;
 

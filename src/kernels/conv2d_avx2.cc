@@ -45,7 +45,8 @@ const ConvKernels kConvAvx2 = {&Conv2d,
                                &Attention<FloatProducts>,
                                &Gru,
                                &Lstm,
-                               &Softmax};
+                               &Softmax,
+                               &Blend};
 
 }  // namespace takt::kernels
 

@@ -48,7 +48,8 @@ const ConvKernels kConvNeon = {&Conv2d,
                                &Attention<FloatProducts>,
                                &Gru,
                                &Lstm,
-                               &Softmax};
+                               &Softmax,
+                               &Blend};
 
 }  // namespace takt::kernels
 

@@ -71,7 +71,8 @@ const ConvKernels kConvPortable = {&Conv2d,
                                    &Attention<FloatProducts>,
                                    &Gru,
                                    &Lstm,
-                                   &Softmax};
+                                   &Softmax,
+                                   &Blend};
 
 const ConvBf16Kernels kConvBf16Portable = {&Conv2dBf16,
                                            &Attention<PairProducts>};

@@ -45,7 +45,8 @@ const ConvKernels kConvRvv = {&Conv2d,
                               &Attention<FloatProducts>,
                               &Gru,
                               &Lstm,
-                              &Softmax};
+                              &Softmax,
+                              &Blend};
 
 }  // namespace takt::kernels
 

@@ -117,3 +117,21 @@ class SamplingReducer:
     def binary_of(self, op: str, name: str, number: Any) -> str:
         other = number if isinstance(number, str) else self.constant(number)
         return self.emit(op, [name, other])
+
+
+def places(size: int, out_size: int, scale: float, way: str) -> np.ndarray:
+    """Where the results of Resize lie among the `size` elements of an axis.
+
+    way    its coordinate_transformation_mode, but for tf_crop_and_resize.
+    """
+    x = np.arange(out_size)
+    if way == "asymmetric":
+        return x / scale
+    if way == "align_corners":
+        return x * (size - 1) / (out_size - 1) if out_size > 1 else 0.0 * x
+    found = (x + 0.5) / scale - 0.5
+    if way == "pytorch_half_pixel" and out_size == 1:
+        return 0.0 * x
+    if way == "half_pixel_symmetric":
+        found += size / 2 * (1 - out_size / (scale * size))
+    return found

@@ -11,6 +11,8 @@ from typing import Any, Callable
 
 import numpy as np
 
+from ..networks import sampling
+
 _GATHERS_MAX = 8  # With more elements a result, the axis is a product of matrices.
 _MATRIX_MAX = 1 << 24
 
@@ -30,6 +32,10 @@ class ResizePorter:
     def on_resize(self, node: Any) -> bool:
         own = {"mode": b"nearest", "coordinate_transformation_mode": b"half_pixel", **self.attributes(node)}
         mode, way = (own[key].decode() for key in ("mode", "coordinate_transformation_mode"))
+        axes = self.axes_of(node, own, self.shapes.get(node.input[0], [None]), way)
+        if axes == []:
+            self.emit("Identity", [node.input[0]], node.output[0])
+            return True
         is_known = not (own.get("axes") or own.get("antialias", 0) or own.get("exclude_outside", 0)
                         or own.get("keep_aspect_ratio_policy", b"stretch") != b"stretch" or way == "tf_crop_and_resize"
                         or (mode == "nearest" and way in ("align_corners", "pytorch_half_pixel"))
@@ -37,7 +43,6 @@ class ResizePorter:
         is_float = self.types.get(node.input[0]) == self.onnx.TensorProto.FLOAT
         if is_known or (mode != "nearest" and not is_float):
             return False
-        axes = self.axes_of(node, own, self.shapes.get(node.input[0], [None]), way)
         if axes is None:
             return False
         rank, name, outside = len(self.shapes[node.input[0]]), node.input[0], np.zeros([1], bool)
@@ -118,23 +123,14 @@ _NEAREST: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 def _places(each: _Axis, way: str) -> np.ndarray:
     """Where the results lie among the elements."""
+    if way != "tf_crop_and_resize":
+        return sampling.places(each.size, each.out_size, each.scale, way)
     x = np.arange(each.out_size)
     last = each.size - 1
-    if way == "asymmetric":
-        return x / each.scale
-    if way == "align_corners":
-        return x * last / (each.out_size - 1) if each.out_size > 1 else 0.0 * x
-    if way == "tf_crop_and_resize":
-        begin, end = each.bounds
-        if each.out_size == 1:
-            return 0.5 * (begin + end) * last + 0.0 * x
-        return begin * last + x * (end - begin) * last / (each.out_size - 1)
-    places = (x + 0.5) / each.scale - 0.5
-    if way == "pytorch_half_pixel" and each.out_size == 1:
-        return 0.0 * x
-    if way == "half_pixel_symmetric":
-        places += each.size / 2 * (1 - each.out_size / (each.scale * each.size))
-    return places
+    begin, end = each.bounds
+    if each.out_size == 1:
+        return 0.5 * (begin + end) * last + 0.0 * x
+    return begin * last + x * (end - begin) * last / (each.out_size - 1)
 
 
 def _weights(each: _Axis, places: np.ndarray, mode: str, own: dict[str, Any]) -> np.ndarray:

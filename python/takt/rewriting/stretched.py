@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from . import tiled_calls
 from .kernel_calls import ROWS_MAX
+from ..networks import sampling
 
+_WAYS = {"align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel"}
+_TILE_NUMBERS = 1 << 16
+_BLENDED_MIN = 8  # Channels, with fewer of which a call for each pixel does not pay.
 _STRETCHED_MAX = 96  # Pixels of a row.
 
 
@@ -18,19 +24,18 @@ class StretchRewriter:
         return self.repeat(node) or self.interpolate(node)
 
     def interpolate(self, node: Any) -> bool:
-        """Between the two nearest pixels, by a whole factor in each dimension."""
+        """Between the two nearest pixels, along each dimension."""
         source, in_shape = node.input[0], self.shape(node.input[0])
         out_shape = self.shape(node.output[0])
         attributes = self.attributes(node)
+        way = attributes.get("coordinate_transformation_mode", b"half_pixel").decode()
         if (source not in self.last or in_shape is None or out_shape is None
                 or attributes.get("mode", b"nearest") != b"linear" or attributes.get("antialias", 0)
-                or attributes.get("coordinate_transformation_mode", b"half_pixel")
-                not in (b"half_pixel", b"pytorch_half_pixel")
-                or out_shape[:2] != in_shape[:2] or not self.is_float(source)
-                or out_shape[2] % in_shape[2] or out_shape[3] % in_shape[3]
-                or 1 in in_shape[2:]):
+                or way not in _WAYS or out_shape[:2] != in_shape[:2] or not self.is_float(source)):
             return False
         n, c, h, w = in_shape
+        if not way.endswith("half_pixel") or out_shape[2] % h or out_shape[3] % w or 1 in in_shape[2:]:
+            return self.blend(node, in_shape, out_shape, way)
         up, across = out_shape[2] // h, out_shape[3] // w
         # What is only a result, or searched for the best channel, needs no twin, whose
         # transpose takes longer. A row of few pixels is stretched by a product.
@@ -46,6 +51,32 @@ class StretchRewriter:
                                 np.zeros(w * across, np.float32), node.output[0])
         tall = self.stretch(self.last[source], [n, h, w, c], 1, up)
         self.set_last(node.output[0], self.stretch(tall, [n, h * up, w, c], 2, across))
+        return True
+
+    def blend(self, node: Any, in_shape: tuple[int, ...], out_shape: tuple[int, ...], way: str) -> bool:
+        """By any factor, with the neighbours of each pixel found by their numbers."""
+        scales = self.constants.get(node.input[2]) if len(node.input) > 2 and node.input[2] else None
+        n, c, *sizes = in_shape
+        if (scales is not None and scales.size not in (0, 4)) or c < _BLENDED_MIN or math.prod(out_shape) >= 1 << 31:
+            return False
+        twin, shape = self.last[node.input[0]], [n, *sizes, c]
+        for axis in (1, 2):
+            size, out_size = in_shape[axis + 1], out_shape[axis + 1]
+            scale = float(scales[axis + 1]) if scales is not None and scales.size else out_size / size
+            places = np.clip(sampling.places(size, out_size, scale, way), 0, size - 1)
+            if np.array_equal(places, np.arange(size)):
+                continue
+            shape[axis] = out_size
+            first = np.floor(places).astype(np.int64)
+            share = (places - first).astype(np.float32)
+            outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1:])
+            call = tiled_calls.TiledCall(
+                "takt_blend_f32", ("f32", "i32", "f32", "f32"), (outer, size, out_size, inner), (), 1,
+                outer * out_size, tiled_calls.even_rows(outer * out_size, _TILE_NUMBERS // inner, 1),
+                2 * math.prod(shape))
+            operands = [twin, self.constant(first.astype(np.int32)), self.constant(share)]
+            twin = self.kernel(call, operands, self.fresh("blend"), tuple(shape))
+        self.set_last(node.output[0], twin)
         return True
 
     def stretch(self, x: str, shape: list[int], axis: int, factor: int) -> str:

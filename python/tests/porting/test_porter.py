@@ -950,6 +950,16 @@ def test_the_greatest_of_what_is_scattered(needs_compiler, tmp_path, kind, axis)
     np.testing.assert_array_equal(found, ort_run(model, feeds)[0])
 
 
+@pytest.mark.parametrize("way", ["half_pixel", "align_corners", "asymmetric"])
+def test_what_keeps_its_size_is_not_resized(way):
+    resize = helper.make_node("Resize", ["x", "", "", "sizes"], ["y"], mode="linear",
+                              coordinate_transformation_mode=way)
+    after = helper.make_node("Relu", ["y"], ["z"])
+    shape = [1, 2, 4, 5]
+    model = model_of([resize, after], {"x": shape}, {"z": shape}, sizes=np.array(shape))
+    assert kinds(check(model, {"x": floats(*shape)}, "Resize")) == ["Relu"]
+
+
 def test_places_between_pixels_as_pytorch_counts_them():
     model = model_of([helper.make_node("Resize", ["x", "", "", "sizes"], ["y"], mode="nearest", nearest_mode="floor",
                                        coordinate_transformation_mode="pytorch_half_pixel")],
