@@ -66,7 +66,8 @@ class ChannelsLastRewriter:
             node, [self.last[node.input[0]], self.constant(turned), *node.input[2:]])
 
     def on_reshape(self, node: Any) -> bool:
-        return self.rows_of_images(node) or self.shuffle(node) or self.place(node) or self.flatten(node)
+        return (self.image_of_tokens(node) or self.tokens_of_image(node) or self.rows_of_images(node)
+                or self.shuffle(node) or self.place(node) or self.flatten(node))
 
     def on_flatten(self, node: Any) -> bool:
         return self.flatten(node)
@@ -80,6 +81,34 @@ class ChannelsLastRewriter:
         self.emit("Reshape", [self.last[node.input[0]], self.constant(np.array(out_shape, np.int64))],
                   node.output[0])
         return True
+
+    def image_of_tokens(self, node: Any) -> bool:
+        """The pixels of an image, each a row of channels: Transpose, Reshape."""
+        turn, shape = self.makers.get(node.input[0]), self.shape(node.output[0])
+        if turn is None or not self.turns_tokens(turn) or shape is None or len(shape) != 4:
+            return False
+        tokens, (n, c, h, w) = turn.input[0], shape
+        if self.shape(tokens) != (n, h * w, c):
+            return False
+        self.set_last(node.output[0], self.reshaped(tokens, (n, h, w, c), self.element_types[node.output[0]]))
+        return True
+
+    def tokens_of_image(self, node: Any) -> bool:
+        """The same way back: Reshape, Transpose."""
+        source, in_shape = node.input[0], self.shape(node.input[0])
+        turn = self.only_consumer(node.output[0])
+        if (source not in self.last or self.last[source] in self.placed or in_shape is None
+                or turn is None or not self.turns_tokens(turn)):
+            return False
+        n, c, h, w = in_shape
+        if self.shape(node.output[0]) != (n, c, h * w):
+            return False
+        self.done.add(id(turn))
+        self.emit("Reshape", [self.last[source], self.constant(np.array([n, h * w, c], np.int64))], turn.output[0])
+        return True
+
+    def turns_tokens(self, node: Any) -> bool:
+        return node.op_type == "Transpose" and list(self.attributes(node).get("perm", [])) == [0, 2, 1]
 
     def shuffle(self, node: Any) -> bool:
         """Channels of groups in turns: Reshape, Transpose, Reshape."""
@@ -141,8 +170,9 @@ class ChannelsLastRewriter:
     def is_turn(self, node: Any) -> bool:
         return node.op_type == "Transpose" and list(self.attributes(node).get("perm", [])) == [0, 2, 1, 3]
 
-    def reshaped(self, twin: str, shape: tuple[int, ...]) -> str:
-        return self.emit("Reshape", [twin, self.constant(np.array(shape, np.int64))], self.fresh("last"), shape)
+    def reshaped(self, twin: str, shape: tuple[int, ...], element: int = 1) -> str:
+        return self.emit("Reshape", [twin, self.constant(np.array(shape, np.int64))], self.fresh("last"), shape,
+                         element=element)
 
     def place(self, node: Any) -> bool:
         """Channels that become pixels: Reshape, Transpose, Reshape."""

@@ -283,6 +283,31 @@ def test_the_places_of_the_greatest_are_found(needs_compiler, tmp_path, kind, sh
     np.testing.assert_array_equal(takt.compile(path, cache=tmp_path, recipe="native").load().net(x), want)
 
 
+@pytest.mark.parametrize("way, sizes", [
+    ("align_corners", (16, 18)), ("align_corners", (21, 9)), ("align_corners", (1, 30)), ("asymmetric", (16, 18)),
+    ("half_pixel", (13, 20)), ("half_pixel", (5, 6)), ("pytorch_half_pixel", (1, 11)), ("half_pixel", (12, 18))])
+def test_images_are_resized_by_any_factor(needs_compiler, tmp_path, way, sizes):
+    net = Net()
+    wide = net.node("Resize", net.conv("x", 3, 16), "", "", net.constant(np.array([1, 16, *sizes])),
+                    mode="linear", coordinate_transformation_mode=way)
+    check(tmp_path, net, (1, 3, 8, 9), net.conv(wide, 16, 8), b"takt_blend_f32", 1e-5)
+
+
+def test_tokens_become_images_and_tokens_again(needs_compiler, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    from takt.rewriting import rewriter
+
+    net = Net()
+    tokens = net.node("MatMul", "x", net.weights(12, 16))
+    image = net.node("Reshape", net.node("Transpose", tokens, perm=[0, 2, 1]), net.constant(np.array([2, 16, 5, 7])))
+    rows = net.node("Reshape", net.conv(image, 16, 24), net.constant(np.array([2, 24, 35])))
+    result = net.node("MatMul", net.node("Transpose", rows, perm=[0, 2, 1]), net.weights(24, 8))
+    check(tmp_path, net, (2, 35, 12), result, b"takt_conv2d_f32", 1e-5)
+    rewritten, _ = rewriter.rewrite(onnx.load(tmp_path / "net.onnx"))
+    turns = [node for node in rewritten.graph.node if node.op_type == "Transpose"]
+    assert not any(node.output[0] in other.input for node in turns for other in rewritten.graph.node)
+
+
 @pytest.mark.parametrize("limits", [(10, 0.5, 0.1), (10 ** 18, 0.4, None)])
 @pytest.mark.parametrize("batch, classes, centered", [(1, 1, 0), (2, 3, 1)])
 def test_boxes_are_selected(needs_compiler, tmp_path, limits, batch, classes, centered):
