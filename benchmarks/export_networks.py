@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Exports networks of torchvision, timm, ultralytics, policies.py and dense.py by PyTorch's exporters.
+"""Exports networks by PyTorch's exporters: of torchvision, timm, ultralytics, transformers, policies.py and dense.py.
 
 The graphs are what users have: with chains of operations for shapes, masks and weights that
 make_networks.py does not write. Weights are random. benchmarks/networks.py measures them.
@@ -7,7 +7,7 @@ make_networks.py does not write. Weights are random. benchmarks/networks.py meas
 usage: export_networks.py OUT [--only NAME,NAME] [--dynamo] [--half]
        --dynamo  by torch.export, PyTorch's newer exporter
        --half    in float16, as NAME.half.onnx
-needs: torch, torchvision, onnx, onnxscript; for some networks timm, ultralytics
+needs: torch, torchvision, onnx, onnxscript; for some networks timm, transformers, ultralytics
 """
 import argparse
 import pathlib
@@ -31,6 +31,9 @@ TIMM = {
     "repvit_m0_9": 224, "resnet10t": 176, "rexnet_100": 224, "tf_efficientnetv2_b0": 192,
     "tiny_vit_5m_224": 224, "xcit_nano_12_p16_224": 224,
 }
+# Functions of transformer_models.py.
+TRANSFORMERS = (
+    "clip depth_anything decision_transformer detr dinov2 llama mamba owlvit sam segformer siglip vitpose").split()
 YOLO = "yolo11n yolo11n-pose yolov3-tiny yolov5n yolov8n yolov8n-seg yolov10n".split()
 VIDEO = "mc3_18 r2plus1d_18 r3d_18 swin3d_t".split()
 SEGMENTATION = {"deeplabv3_mobilenet_v3_large", "lraspp_mobilenet_v3_large"}
@@ -167,6 +170,8 @@ def networks():
             torchvision.models.get_model(name, weights=None, weights_backbone=None), picture(256))
     for name, size in TIMM.items():
         found[name] = lambda name=name, size=size: (timm_network(name), picture(size))
+    for name in TRANSFORMERS:
+        found[name] = lambda name=name: transformers_network(name)
     for name in YOLO:
         found[name] = lambda name=name: (yolo_network(name), picture(320))
     return found
@@ -176,6 +181,12 @@ def timm_network(name):
     import timm
 
     return timm.create_model(name, pretrained=False, exportable=True)
+
+
+def transformers_network(name):
+    import transformer_models
+
+    return getattr(transformer_models, name)()
 
 
 def yolo_network(name):
