@@ -11,20 +11,48 @@ import numpy as np
 class EndingRewriter:
     """The part of the rewriter that knows normalizations, sums, activations and clamps."""
 
-    def fold_normalization(self, output: str, weights: np.ndarray, bias: np.ndarray
-                           ) -> tuple[str, np.ndarray, np.ndarray]:
+    def fold_scales(self, output: str, weights: np.ndarray, bias: np.ndarray, behind: int
+                    ) -> tuple[str, np.ndarray, np.ndarray]:
+        """Normalizations, and sums and products with a constant for each channel, which go into
+        the weights, [channels] first, and the bias.
+
+        behind    how many dimensions of `output` follow its channels.
+        """
+        while (found := self.scales_of(output, len(bias), behind)) is not None:
+            user, factor, shift = found
+            weights = (weights * factor.reshape(-1, *[1] * (weights.ndim - 1))).astype(np.float32)
+            bias = (bias * factor + shift).astype(np.float32)
+            self.done.add(id(user))
+            output = user.output[0]
+        return output, weights, bias
+
+    def scales_of(self, output: str, channels: int, behind: int) -> tuple[Any, np.ndarray, np.ndarray] | None:
+        """The only reader of `output`, if it multiplies each channel by a factor and adds a shift."""
         user = self.only_consumer(output)
-        if user is None or user.op_type != "BatchNormalization" or len(user.output) != 1:
-            return output, weights, bias
-        parts = [self.constants.get(name) for name in user.input[1:5]]
-        if any(part is None for part in parts):
-            return output, weights, bias
-        scale, shift, mean, variance = (part.astype(np.float64) for part in parts)
-        factor = scale / np.sqrt(variance + self.attributes(user).get("epsilon", 1e-5))
-        weights = (weights * factor.reshape(-1, 1, 1, 1)).astype(np.float32)
-        bias = ((bias - mean) * factor + shift).astype(np.float32)
-        self.done.add(id(user))
-        return user.output[0], weights, bias
+        if user is None or len(user.output) != 1:
+            return None
+        none, one = np.zeros(channels), np.ones(channels)
+        if user.op_type == "BatchNormalization" and behind == 2:
+            parts = [self.constants.get(name) for name in user.input[1:5]]
+            if any(part is None for part in parts):
+                return None
+            scale, shift, mean, variance = (part.astype(np.float64) for part in parts)
+            factor = scale / np.sqrt(variance + self.attributes(user).get("epsilon", 1e-5))
+            return user, factor, shift - mean * factor
+        if user.op_type not in ("Add", "Sub", "Mul", "Div"):
+            return None
+        other = user.input[1] if user.input[0] == output else user.input[0]
+        value = self.constants.get(other)
+        # One number for all channels may be a part of an activation.
+        if (value is None or value.dtype != np.float32 or value.size != channels or channels == 1
+                or value.ndim <= behind or value.shape[-1 - behind] != channels
+                or self.shape(user.output[0]) != self.shape(output)
+                or (user.op_type in ("Sub", "Div") and other != user.input[1])
+                or (user.op_type == "Div" and not value.all())):
+            return None
+        value = value.reshape(-1).astype(np.float64)
+        return user, *{"Add": (one, value), "Sub": (one, -value), "Mul": (value, none), "Div": (1 / value, none)
+                       }[user.op_type]
 
     def fold_end(self, output: str) -> tuple[str, str | None, dict[str, Any]]:
         """What follows: the sum with a tensor that is there already, an

@@ -315,7 +315,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
             return True
         n, (oc, oh, ow) = in_shape[0], out_shape[1:]
         output, images = self.images_behind(node.output[0])
-        output, weights, bias = self.fold_normalization(output, weights, bias)
+        output, weights, bias = self.fold_scales(output, weights, bias, 2)
         output, residual, end = self.fold_end(output)
         inputs = [self.to_last(node.input[0])]
         if prefers_winograd(shape, self.products):
@@ -454,9 +454,10 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
                 output: str) -> bool:
         inner, outer = weights.shape
         rows = math.prod(in_shape[:-1])
+        output, turned, bias = self.fold_scales(output, weights.T, bias, 0)
         output, residual, end = self.fold_end(output)
         shape = (1, 1, rows, inner, 1, rows, outer, 1, 1, 1, 1, 1, 1, 0, 0, 1)
-        function, packed = self.packed(weights.T[:, :, None, None], bias, 1, False)
+        function, packed = self.packed(turned[:, :, None, None], bias, 1, False)
         inputs = [left, *packed]
         if residual is not None:
             inputs.append(self.to_first(residual))

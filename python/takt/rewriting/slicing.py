@@ -104,7 +104,7 @@ class SlicingRewriter:
         times = oc // c
         if groups != c or not 1 < times <= _MULTIPLIER_MAX:
             return False
-        output, weights, bias = self.fold_normalization(node.output[0], weights, bias)
+        output, weights, bias = self.fold_scales(node.output[0], weights, bias, 2)
         each = (n, h, w, c, oh, ow, c, *geometry, c)
         parts = []
         for i in range(times):

@@ -293,6 +293,32 @@ def test_images_are_resized_by_any_factor(needs_compiler, tmp_path, way, sizes):
     check(tmp_path, net, (1, 3, 8, 9), net.conv(wide, 16, 8), b"takt_blend_f32", 1e-5)
 
 
+@pytest.mark.parametrize("is_image", [True, False])
+@pytest.mark.parametrize("kinds", [("Mul", "Add"), ("Sub", "Div"), ("Add", "Mul", "Sub")])
+def test_scales_of_channels_go_into_the_weights(needs_compiler, tmp_path, is_image, kinds):
+    onnx = pytest.importorskip("onnx")
+    from takt.rewriting import rewriter
+
+    net = Net()
+    x = net.conv("x", 6, 16) if is_image else net.node("MatMul", "x", net.weights(7, 16))
+    for kind in kinds:
+        x = net.node(kind, x, net.constant(net.random.uniform(0.5, 2, (16, 1, 1) if is_image else 16).astype(np.float32)))
+    check(tmp_path, net, (1, 6, 5, 7), net.node("Relu", x), b"takt_conv2d_f32", 1e-5)
+    rewritten, calls = rewriter.rewrite(onnx.load(tmp_path / "net.onnx"))
+    assert len(calls) == 1 and not {node.op_type for node in rewritten.graph.node} & {*kinds, "Relu"}
+
+
+def test_other_constants_stay_what_they_are(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    from takt.rewriting import rewriter
+
+    net = Net()
+    x = net.node("Mul", net.conv("x", 6, 16), net.weights(16, 5, 1))  # Of rows.
+    net.save(tmp_path / "net.onnx", (1, 6, 5, 16), net.node("Sub", net.weights(16, 1, 1), net.conv(x, 16, 16)))
+    rewritten, _ = rewriter.rewrite(onnx.load(tmp_path / "net.onnx"))
+    assert {"Mul", "Sub"} <= {node.op_type for node in rewritten.graph.node}
+
+
 def test_tokens_become_images_and_tokens_again(needs_compiler, tmp_path):
     onnx = pytest.importorskip("onnx")
     from takt.rewriting import rewriter
