@@ -88,7 +88,7 @@ class ChannelsLastRewriter:
         if turn is None or not self.turns_tokens(turn) or shape is None or len(shape) != 4:
             return False
         tokens, (n, c, h, w) = turn.input[0], shape
-        if self.shape(tokens) != (n, h * w, c):
+        if self.shape(tokens) != (n, h * w, c) or tokens not in self.made:  # Attention may have taken it in.
             return False
         self.set_last(node.output[0], self.reshaped(tokens, (n, h, w, c), self.element_types[node.output[0]]))
         return True
