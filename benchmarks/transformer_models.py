@@ -9,6 +9,7 @@ from torch import nn
 _LAYERS = {"hidden_size": 192, "num_hidden_layers": 4, "num_attention_heads": 3, "intermediate_size": 768}
 _WORDS = {"hidden_size": 128, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 384,
           "vocab_size": 500}
+_PATCHES = {**_LAYERS, "image_size": 224, "patch_size": 32}
 _RESNET = {"embedding_size": 32, "hidden_sizes": [32, 64, 96, 128], "depths": [1, 1, 1, 1]}
 
 
@@ -27,12 +28,14 @@ class Part(nn.Module):
         return tuple(getattr(found, name) for name in self.results)
 
 
-def picture(size=224, channels=3):
-    return torch.randn(1, channels, size, size)
+def picture(size=224):
+    return torch.randn(1, 3, size, size)
 
 
-def words(count, largest=500):
-    return torch.randint(0, largest, (1, count))
+def words(count):
+    """Numbers of words, and a mask that leaves none of them out."""
+    return {"input_ids": torch.randint(0, _WORDS["vocab_size"], (1, count)),
+            "attention_mask": torch.ones(1, count, dtype=torch.long)}
 
 
 def part(model, config, inputs, *results):
@@ -40,10 +43,9 @@ def part(model, config, inputs, *results):
 
 
 def clip():
-    config = transformers.CLIPConfig(
-        text_config=_WORDS, vision_config={**_LAYERS, "image_size": 224, "patch_size": 32})
-    inputs = {"input_ids": words(16), "pixel_values": picture(), "attention_mask": torch.ones(1, 16, dtype=torch.long)}
-    return part(transformers.CLIPModel, config, inputs, "text_embeds", "image_embeds")
+    config = transformers.CLIPConfig(text_config=_WORDS, vision_config=_PATCHES)
+    return part(transformers.CLIPModel, config, {**words(16), "pixel_values": picture()},
+                "text_embeds", "image_embeds")
 
 
 def depth_anything():
@@ -81,20 +83,19 @@ def dinov2():
 
 def llama():
     config = transformers.LlamaConfig(**_WORDS, num_key_value_heads=2)
-    inputs = {"input_ids": words(32), "attention_mask": torch.ones(1, 32, dtype=torch.long)}
-    return part(transformers.LlamaForCausalLM, config, inputs, "logits")
+    return part(transformers.LlamaForCausalLM, config, words(32), "logits")
 
 
 def mamba():
     config = transformers.MambaConfig(hidden_size=96, num_hidden_layers=3, vocab_size=500, use_mambapy=False)
-    return part(transformers.MambaForCausalLM, config, {"input_ids": words(24)}, "logits")
+    return part(transformers.MambaForCausalLM, config, words(24), "logits")
 
 
 def owlvit():
     config = transformers.OwlViTConfig(
-        text_config=_WORDS, vision_config={**_LAYERS, "image_size": 224, "patch_size": 32}, projection_dim=128)
-    inputs = {"input_ids": words(16), "pixel_values": picture(), "attention_mask": torch.ones(1, 16, dtype=torch.long)}
-    return part(transformers.OwlViTForObjectDetection, config, inputs, "logits", "pred_boxes")
+        text_config=_WORDS, vision_config=_PATCHES, projection_dim=128)
+    return part(transformers.OwlViTForObjectDetection, config, {**words(16), "pixel_values": picture()},
+                "logits", "pred_boxes")
 
 
 def sam():

@@ -31,7 +31,6 @@ class EndingRewriter:
         user = self.only_consumer(output)
         if user is None or len(user.output) != 1:
             return None
-        none, one = np.zeros(channels), np.ones(channels)
         if user.op_type == "BatchNormalization" and behind == 2:
             parts = [self.constants.get(name) for name in user.input[1:5]]
             if any(part is None for part in parts):
@@ -51,8 +50,9 @@ class EndingRewriter:
                 or (user.op_type == "Div" and not value.all())):
             return None
         value = value.reshape(-1).astype(np.float64)
-        return user, *{"Add": (one, value), "Sub": (one, -value), "Mul": (value, none), "Div": (1 / value, none)
-                       }[user.op_type]
+        if user.op_type in ("Mul", "Div"):
+            return user, value if user.op_type == "Mul" else 1 / value, np.zeros(channels)
+        return user, np.ones(channels), value if user.op_type == "Add" else -value
 
     def fold_end(self, output: str) -> tuple[str, str | None, dict[str, Any]]:
         """What follows: the sum with a tensor that is there already, an
