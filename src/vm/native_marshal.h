@@ -4,15 +4,16 @@
 #ifndef TAKT_VM_NATIVE_MARSHAL_H_
 #define TAKT_VM_NATIVE_MARSHAL_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "base/object.h"
 #include "base/ref.h"
 #include "vm/call.h"
@@ -26,28 +27,50 @@ class VarArgs;
 
 namespace marshal {
 
-// INVALID_ARGUMENT naming the operand, its type and the type wanted.
-absl::Status RefError(size_t operand, const ObjectType& expected,
-                      const Object* actual);
-
-// Walks the argument slots; keeps the first error.
-struct Reader {
-  const Slot* next;
-  size_t operand = 0;
-  absl::Status status;
+// A calling convention, or a part of one, such as Text<'r', 'i'>.
+template <char... kLetters>
+struct Text {
+  static constexpr char kValue[] = {kLetters..., '\0'};
 };
+template <char... kFirst, char... kSecond>
+constexpr Text<kFirst..., kSecond...> operator+(Text<kFirst...>,
+                                                Text<kSecond...>) {
+  return {};
+}
+// No parameters, or no results.
+template <typename... Texts>
+constexpr auto Join(Texts... texts) {
+  if constexpr (sizeof...(Texts) == 0) {
+    return Text<'v'>();
+  } else {
+    return (texts + ...);
+  }
+}
+
+// What the refs of a signature have to be, in the order of their letters.
+struct RefRule {
+  const ObjectType* type;  // Null: any.
+  bool may_be_null;
+};
+
+// INVALID_ARGUMENT naming the first operand that breaks its rule, its type and
+// the type wanted. One does.
+absl::Status RefError(const NativeCall& call, const char* convention,
+                      const RefRule* rules);
 
 // Param<T>: how a parameter of type T is read. Each has
 //   kLetter     in the calling convention
-//   Check()     false, and reader.status set, if the slot holds no T
-//   Get()       the T in a slot that passed the check
+//   kRules      of its refs: one or none
+//   IsFine()    whether the slot holds a T
+//   Get()       the T in a slot that is fine
 template <typename T>
 struct Param;
 
 template <typename T, char kLetterValue, auto kMember>
 struct ScalarParam {
   static constexpr char kLetter = kLetterValue;
-  static bool Check(const Slot&, Reader&) { return true; }
+  static constexpr std::array<RefRule, 0> kRules{};
+  static bool IsFine(const Slot&) { return true; }
   static T Get(const Slot& slot) { return static_cast<T>(slot.*kMember); }
 };
 template <>
@@ -66,10 +89,9 @@ struct Param<double> : ScalarParam<double, 'F', &Slot::f64> {};
 template <typename T>
 struct Param<T&> {
   static constexpr char kLetter = 'r';
-  static bool Check(const Slot& slot, Reader& reader) {
-    if (DynCast<T>(slot.ref) != nullptr) return true;
-    reader.status = RefError(reader.operand, T::kType, slot.ref);
-    return false;
+  static constexpr std::array<RefRule, 1> kRules{{{&T::kType, false}}};
+  static bool IsFine(const Slot& slot) {
+    return slot.ref != nullptr && slot.ref->type() == &T::kType;
   }
   static T& Get(const Slot& slot) { return *static_cast<T*>(slot.ref); }
 };
@@ -77,10 +99,9 @@ struct Param<T&> {
 template <typename T>
 struct Param<T*> {
   static constexpr char kLetter = 'r';
-  static bool Check(const Slot& slot, Reader& reader) {
-    if (slot.ref == nullptr || slot.ref->type() == &T::kType) return true;
-    reader.status = RefError(reader.operand, T::kType, slot.ref);
-    return false;
+  static constexpr std::array<RefRule, 1> kRules{{{&T::kType, true}}};
+  static bool IsFine(const Slot& slot) {
+    return slot.ref == nullptr || slot.ref->type() == &T::kType;
   }
   static T* Get(const Slot& slot) { return static_cast<T*>(slot.ref); }
 };
@@ -88,50 +109,54 @@ struct Param<T*> {
 template <>
 struct Param<Object*> {
   static constexpr char kLetter = 'r';
-  static bool Check(const Slot&, Reader&) { return true; }
+  static constexpr std::array<RefRule, 1> kRules{{{nullptr, true}}};
+  static bool IsFine(const Slot&) { return true; }
   static Object* Get(const Slot& slot) { return slot.ref; }
 };
+
+// The rules of parameters, one after the other.
+template <typename... Params>
+constexpr auto RulesOf() {
+  std::array<RefRule, (Params::kRules.size() + ... + 0)> all{};
+  [[maybe_unused]] size_t count = 0;
+  [[maybe_unused]] const auto append = [&](const auto& rules) {
+    for (const RefRule& rule : rules) all[count++] = rule;
+  };
+  (append(Params::kRules), ...);
+  return all;
+}
 
 // Argument<T>: one top-level parameter, which is a Param or a span.
 template <typename T>
 struct Argument {
   using Stored = const Slot*;
-  static void AppendLetters(std::string* text) {
-    text->push_back(Param<T>::kLetter);
-  }
-  static bool Read(Reader& reader, Stored* stored) {
-    *stored = reader.next++;
-    const bool ok = Param<T>::Check(**stored, reader);
-    ++reader.operand;
-    return ok;
-  }
-  static T Get(const Stored& stored) { return Param<T>::Get(*stored); }
+  static constexpr auto kText = Text<Param<T>::kLetter>();
+  static constexpr auto kRules = Param<T>::kRules;
+  // Passes over the slots of the argument.
+  static Stored Take(const Slot*& next) { return next++; }
+  static bool IsFine(Stored stored) { return Param<T>::IsFine(*stored); }
+  static T Get(Stored stored) { return Param<T>::Get(*stored); }
 };
 
 template <typename... Ts>
 struct Argument<VarArgs<Ts...>> {
   using Stored = VarArgs<Ts...>;
-  static void AppendLetters(std::string* text) {
-    text->push_back('C');
-    (text->push_back(Param<Ts>::kLetter), ...);
-    text->push_back('D');
+  static constexpr auto kText = Text<'C', Param<Ts>::kLetter..., 'D'>();
+  static constexpr auto kRules = RulesOf<Param<Ts>...>();
+  static Stored Take(const Slot*& next) {
+    const auto count = static_cast<uint32_t>((next++)->i32);
+    const Slot* const first = next;
+    next += size_t{count} * sizeof...(Ts);
+    return Stored(first, count);
   }
-  static bool Read(Reader& reader, Stored* stored) {
-    const auto count = static_cast<uint32_t>((reader.next++)->i32);
-    *stored = Stored(reader.next, count);
-    for (uint32_t i = 0; i < count; ++i) {
-      if (!(CheckNext<Ts>(reader) && ...)) return false;
+  static bool IsFine(const Stored& stored) {
+    for (const Slot* slot = stored.slots_;
+         slot != stored.slots_ + stored.size_ * sizeof...(Ts);) {
+      if (!(Param<Ts>::IsFine(*slot++) && ...)) return false;
     }
-    ++reader.operand;
     return true;
   }
   static Stored Get(const Stored& stored) { return stored; }
-
- private:
-  template <typename T>
-  static bool CheckNext(Reader& reader) {
-    return Param<T>::Check(*reader.next++, reader);
-  }
 };
 
 // Results<T>: how a value of type T becomes result slots.
@@ -141,9 +166,7 @@ struct Results;
 template <typename T>
 requires std::is_arithmetic_v<T>
 struct Results<T> {
-  static void AppendLetters(std::string* text) {
-    text->push_back(Param<T>::kLetter);
-  }
+  static constexpr auto kText = Text<Param<T>::kLetter>();
   static void Store(T value, Slot*& next) {
     Slot slot{.i64 = 0};
     if constexpr (std::is_same_v<T, float>) {
@@ -161,7 +184,7 @@ struct Results<T> {
 
 template <typename T>
 struct Results<Ref<T>> {
-  static void AppendLetters(std::string* text) { text->push_back('r'); }
+  static constexpr auto kText = Text<'r'>();
   static void Store(Ref<T> value, Slot*& next) {
     *next++ = Slot{.ref = value.release()};
   }
@@ -169,10 +192,7 @@ struct Results<Ref<T>> {
 
 template <typename... Ts>
 struct Results<std::tuple<Ts...>> {
-  static void AppendLetters(std::string* text) {
-    (Results<Ts>::AppendLetters(text), ...);
-    if (sizeof...(Ts) == 0) text->push_back('v');
-  }
+  static constexpr auto kText = Join(Results<Ts>::kText...);
   static void Store(std::tuple<Ts...> values, Slot*& next) {
     std::apply(
         [&next](Ts&... value) {
@@ -188,15 +208,12 @@ struct Return;
 
 template <>
 struct Return<absl::Status> {
-  static void AppendLetters(std::string* text) { text->push_back('v'); }
-  static absl::Status Store(absl::Status status, NativeCall&) { return status; }
+  static constexpr auto kText = Text<'v'>();
 };
 
 template <typename T>
 struct Return<absl::StatusOr<T>> {
-  static void AppendLetters(std::string* text) {
-    Results<T>::AppendLetters(text);
-  }
+  static constexpr auto kText = Results<T>::kText;
   // A parked call has no results yet; what it returned is dropped.
   static absl::Status Store(absl::StatusOr<T> value, NativeCall& call) {
     if (!value.ok()) return std::move(value).status();
@@ -211,37 +228,40 @@ template <typename State, auto kMethod, bool kTakesCall, typename R,
           typename... Ts>
 struct Method {
   // Such as "0rCiD_i".
-  static std::string Convention() {
-    std::string text = "0";
-    (Argument<Ts>::AppendLetters(&text), ...);
-    if (sizeof...(Ts) == 0) text.push_back('v');
-    text.push_back('_');
-    Return<R>::AppendLetters(&text);
-    return text;
-  }
+  static constexpr absl::string_view Convention() { return AllText::kValue; }
 
   static absl::Status Call(void*, NativeCall& call) {
     return Invoke(call, std::index_sequence_for<Ts...>());
   }
 
  private:
+  using AllText = decltype(Text<'0'>() + Join(Argument<Ts>::kText...) +
+                           Text<'_'>() + Return<R>::kText);
+
   template <size_t... kIndex>
   static absl::Status Invoke(NativeCall& call, std::index_sequence<kIndex...>) {
-    std::tuple<typename Argument<Ts>::Stored...> stored;
-    Reader reader{call.arguments(), 0, {}};
-    if (!(Argument<Ts>::Read(reader, &std::get<kIndex>(stored)) && ...)) {
-      return std::move(reader.status);
+    [[maybe_unused]] const Slot* next = call.arguments();
+    // The elements of a list in braces are evaluated in their order.
+    const std::tuple<typename Argument<Ts>::Stored...> stored{
+        Argument<Ts>::Take(next)...};
+    if (!(Argument<Ts>::IsFine(std::get<kIndex>(stored)) && ...)) {
+      static constexpr auto kRules = RulesOf<Argument<Ts>...>();
+      return RefError(call, AllText::kValue, kRules.data());
     }
-    auto* state = static_cast<State*>(call.state());
-    if constexpr (kTakesCall) {
-      return Return<R>::Store(
-          (state->*kMethod)(call,
-                            Argument<Ts>::Get(std::get<kIndex>(stored))...),
-          call);
+    const auto invoke = [&] {
+      auto* state = static_cast<State*>(call.state());
+      if constexpr (kTakesCall) {
+        return (state->*kMethod)(
+            call, Argument<Ts>::Get(std::get<kIndex>(stored))...);
+      } else {
+        return (state->*kMethod)(
+            Argument<Ts>::Get(std::get<kIndex>(stored))...);
+      }
+    };
+    if constexpr (std::is_same_v<R, absl::Status>) {
+      return invoke();
     } else {
-      return Return<R>::Store(
-          (state->*kMethod)(Argument<Ts>::Get(std::get<kIndex>(stored))...),
-          call);
+      return Return<R>::Store(invoke(), call);
     }
   }
 };
@@ -277,6 +297,8 @@ class VarArgs<T> {
   }
 
  private:
+  friend marshal::Argument<VarArgs>;
+
   const Slot* slots_ = nullptr;
   size_t size_ = 0;
 };
@@ -299,6 +321,8 @@ class VarArgs {
                               std::index_sequence<kIndex...>) {
     return std::tuple<Ts...>(marshal::Param<Ts>::Get(tuple[kIndex])...);
   }
+
+  friend marshal::Argument<VarArgs>;
 
   const Slot* slots_ = nullptr;
   size_t size_ = 0;

@@ -26,11 +26,12 @@ void NativeModule::Builder::SetCompilers(std::string compilers) {
   compilers_ = std::move(compilers);
 }
 
-void NativeModule::Builder::ExportRaw(std::string name, std::string convention,
+void NativeModule::Builder::ExportRaw(absl::string_view name,
+                                      absl::string_view convention,
                                       NativeFunction function, void* self,
-                                      std::string compilers) {
-  entries_.push_back({std::move(name), std::move(convention),
-                      Function{function, self}, std::move(compilers)});
+                                      absl::string_view compilers) {
+  entries_.push_back({std::string(name), std::string(convention),
+                      Function{function, self}, std::string(compilers)});
 }
 
 absl::StatusOr<Ref<NativeModule>> NativeModule::Builder::Build() && {

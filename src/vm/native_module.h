@@ -37,6 +37,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "vm/call.h"
 #include "vm/module.h"
 #include "vm/native_marshal.h"
@@ -69,18 +70,17 @@ class NativeModule final : public Module {
     // Names the compilers whose imports the module serves (module.h).
     void SetCompilers(std::string compilers);
     // Exports `function` under an explicit calling convention.
-    void ExportRaw(std::string name, std::string convention,
+    void ExportRaw(absl::string_view name, absl::string_view convention,
                    NativeFunction function, void* self,
-                   std::string compilers = {});
+                   absl::string_view compilers = {});
     // Exports a member function of the module's state (see above). A name may
     // be exported again with another convention, and the `compilers` that
     // import that. The convention of today's compiler goes first: a lookup by
     // name alone finds it.
     template <auto kMethod>
-    void Export(std::string name, std::string compilers = {}) {
+    void Export(absl::string_view name, absl::string_view compilers = {}) {
       using M = NativeMethod<kMethod>;
-      ExportRaw(std::move(name), M::Convention(), &M::Call, nullptr,
-                std::move(compilers));
+      ExportRaw(name, M::Convention(), &M::Call, nullptr, compilers);
     }
 
     // INVALID_ARGUMENT for a malformed convention, or a name given twice with

@@ -16,7 +16,6 @@ namespace takt::vm {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 // Every kind of parameter and result that native_module.h promises.
 class Probe : public ModuleState {
@@ -47,6 +46,10 @@ class Probe : public ModuleState {
       seen.push_back(index);
       seen.push_back(static_cast<int64_t>(buffer.byte_length()));
     }
+    return absl::OkStatus();
+  }
+  absl::Status Last(VarArgs<ByteBuffer*, int32_t>, int64_t, ByteBuffer&,
+                    Object*, ByteBuffer*) {
     return absl::OkStatus();
   }
   absl::StatusOr<int32_t> Wait(NativeCall& call, int32_t value) {
@@ -97,6 +100,7 @@ TEST(NativeMethodTest, ConventionFollowsSignature) {
   EXPECT_EQ(NativeMethod<&Probe::Same>::Convention(), "0r_r");
   EXPECT_EQ(NativeMethod<&Probe::Dims>::Convention(), "0CIDi_v");
   EXPECT_EQ(NativeMethod<&Probe::Pairs>::Convention(), "0CirD_v");
+  EXPECT_EQ(NativeMethod<&Probe::Last>::Convention(), "0CriDIrrr_v");
   EXPECT_EQ(NativeMethod<&Probe::Wait>::Convention(), "0i_i");
 }
 
@@ -164,7 +168,29 @@ TEST(NativeMethodTest, ChecksRefsOfEveryTuple) {
   EXPECT_THAT(probe.seen, ElementsAre(8, 2, 9, 2));
   Caller<&Probe::Pairs> bad(
       &probe, {I32(2), I32(8), OfRef(buffer.get()), I32(9), OfRef(nullptr)});
-  EXPECT_THAT(bad.Call().message(), HasSubstr("got null"));
+  EXPECT_EQ(bad.Call().message(), "operand 0: expected vm.buffer, got null");
+}
+
+TEST(NativeMethodTest, NamesTheOperandAtFault) {
+  Probe probe;
+  auto buffer = *ByteBuffer::Allocate(2, 0);
+  auto list = List::Create({}, 0);
+  const auto call = [&](std::vector<Object*> refs) {
+    Caller<&Probe::Last> last(
+        &probe, {I32(2), OfRef(refs[0]), I32(-1), OfRef(refs[1]), I32(-1),
+                 I64(-1), OfRef(refs[2]), OfRef(refs[3]), OfRef(refs[4])});
+    return last.Call();
+  };
+  Object* const good = buffer.get();
+  Object* const bad = list.get();
+  EXPECT_TRUE(call({good, nullptr, good, bad, nullptr}).ok());
+  EXPECT_TRUE(call({nullptr, good, good, nullptr, good}).ok());
+  EXPECT_EQ(call({good, bad, good, nullptr, nullptr}).message(),
+            "operand 0: expected vm.buffer, got vm.list");
+  EXPECT_EQ(call({good, good, nullptr, nullptr, nullptr}).message(),
+            "operand 2: expected vm.buffer, got null");
+  EXPECT_EQ(call({good, good, good, bad, bad}).message(),
+            "operand 4: expected vm.buffer, got vm.list");
 }
 
 TEST(NativeMethodTest, ParkedCallStoresNoResult) {
