@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "base/check.h"
 #include "base/exceptions.h"
+#include "base/stable_sort.h"
 #include "base/status.h"
 
 namespace takt::exec {
@@ -136,10 +137,9 @@ void StealingExecutor::SortVictims(const Options& options) {
     // first.
     for (uint32_t j = 1; j < count; ++j) victims.push_back((i + j) % count);
     if (options.topology == nullptr) continue;
-    std::stable_sort(victims.begin(), victims.end(),
-                     [&](uint32_t a, uint32_t b) {
-                       return distance(i, a) < distance(i, b);
-                     });
+    StableSort(victims, [&](uint32_t a, uint32_t b) {
+      return distance(i, a) < distance(i, b);
+    });
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/stable_sort.h"
 
 namespace takt::follow {
 
@@ -182,10 +183,9 @@ std::vector<LiveJobs::KnownJob> LiveJobs::FindJobs(int64_t now_ns,
       if (jobs.size() > options_.operation_count_max) break;
     }
   }
-  std::stable_sort(jobs.begin(), jobs.end(),
-                   [](const KnownJob& a, const KnownJob& b) {
-                     return a.first.release_ns < b.first.release_ns;
-                   });
+  StableSort(jobs, [](const KnownJob& a, const KnownJob& b) {
+    return a.first.release_ns < b.first.release_ns;
+  });
   return jobs;
 }
 
@@ -241,10 +241,9 @@ void LiveJobs::OnInForce(FollowedPlan& plan, int64_t now_ns) {
     }
   }
   // Jobs of one stream are matched by their order.
-  std::stable_sort(jobs.begin(), jobs.end(),
-                   [](const LiveJob* a, const LiveJob* b) {
-                     return a->job.release_ns < b->job.release_ns;
-                   });
+  StableSort(jobs, [](const LiveJob* a, const LiveJob* b) {
+    return a->job.release_ns < b->job.release_ns;
+  });
   for (const LiveJob* live : jobs) {
     AdvisedOperation operation;
     operation.job = live->job.job;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/hash_map.h"
+#include "base/stable_sort.h"
 #include "base/status.h"
 
 namespace takt::follow {
@@ -125,10 +126,9 @@ absl::Status PlanProgress::LoadPlan(
   for (uint32_t i = 0; i < slots_.size(); ++i) ways_.push_back(MakeWays(i));
   if (period_ == 0) left_count_ = CountLeft();
   for (Lane& lane : lanes_) {
-    std::sort(lane.order.begin(), lane.order.end(),
-              [&](uint32_t a, uint32_t b) {
-                return slots_[a].start < slots_[b].start;
-              });
+    StableSort(lane.order, [&](uint32_t a, uint32_t b) {
+      return slots_[a].start < slots_[b].start;
+    });
   }
   TAKT_CHECK(slots_.size() == plan_.operations.size());
   return absl::OkStatus();

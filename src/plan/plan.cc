@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/hash_map.h"
+#include "base/stable_sort.h"
 #include "base/status.h"
 #include "solve/problem.h"
 
@@ -113,10 +114,9 @@ class FaultFinder {
       CheckWidth(i);
     }
     CheckOverlaps();
-    std::stable_sort(faults_.begin(), faults_.end(),
-                     [](const PlanFault& a, const PlanFault& b) {
-                       return a.operation < b.operation;
-                     });
+    StableSort(faults_, [](const PlanFault& a, const PlanFault& b) {
+      return a.operation < b.operation;
+    });
     return std::move(faults_);
   }
 
@@ -242,7 +242,7 @@ class FaultFinder {
   void CheckOverlaps() {
     std::vector<Span> spans;
     for (uint32_t i = 0; i < plan_.operations.size(); ++i) AddSpans(i, spans);
-    std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
+    StableSort(spans, [](const Span& a, const Span& b) {
       return a.resource != b.resource ? a.resource < b.resource
              : a.start != b.start     ? a.start < b.start
                                       : a.operation < b.operation;

@@ -13,6 +13,7 @@
 #include "base/hash_map.h"
 #include "base/json.h"
 #include "base/narrow.h"
+#include "base/stable_sort.h"
 #include "base/status.h"
 #include "solve/problem.h"
 
@@ -43,9 +44,8 @@ class Importer {
                             ReadTime(item.key(), item.value(), "start_time"));
       order.emplace_back(start, &names_.emplace_back(item.key()));
     }
-    std::stable_sort(
-        order.begin(), order.end(),
-        [](const auto& a, const auto& b) { return a.first < b.first; });
+    StableSort(order,
+               [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [start, name] : order) {
       indices_.emplace(*name, Narrow<uint32_t>(indices_.size()));
     }

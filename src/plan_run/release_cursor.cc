@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/stable_sort.h"
 
 namespace takt::plan_run {
 
@@ -11,10 +12,9 @@ ReleaseCursor::ReleaseCursor(std::vector<PlannedRelease> releases,
                              int64_t period_ns)
     : releases_(std::move(releases)), period_ns_(period_ns) {
   TAKT_CHECK(period_ns >= 0);
-  std::stable_sort(releases_.begin(), releases_.end(),
-                   [](const PlannedRelease& a, const PlannedRelease& b) {
-                     return a.offset_ns < b.offset_ns;
-                   });
+  StableSort(releases_, [](const PlannedRelease& a, const PlannedRelease& b) {
+    return a.offset_ns < b.offset_ns;
+  });
 }
 
 void ReleaseCursor::SetOrigin(int64_t origin_ns) {

@@ -1,10 +1,10 @@
 #include "sched/profile.h"
 
-#include <algorithm>
 #include <tuple>
 #include <vector>
 
 #include "base/narrow.h"
+#include "base/stable_sort.h"
 #include "base/status.h"
 
 namespace takt::sched {
@@ -184,12 +184,11 @@ std::string WriteProfile(const CostModel& costs, const ProfileData& others) {
   for (const auto& [key, records] : others.records_) {
     if (!costs.FindId(key).has_value()) keys.push_back(key);
   }
-  std::sort(
-      keys.begin(), keys.end(), [](const KernelKey& a, const KernelKey& b) {
-        return std::tie(a.module_hash, a.export_ordinal, a.grid[0], a.grid[1],
-                        a.grid[2]) < std::tie(b.module_hash, b.export_ordinal,
-                                              b.grid[0], b.grid[1], b.grid[2]);
-      });
+  StableSort(keys, [](const KernelKey& a, const KernelKey& b) {
+    return std::tie(a.module_hash, a.export_ordinal, a.grid[0], a.grid[1],
+                    a.grid[2]) < std::tie(b.module_hash, b.export_ordinal,
+                                          b.grid[0], b.grid[1], b.grid[2]);
+  });
   for (const KernelKey& key : keys) {
     for (const auto& record : others.records_.at(key)) {
       writer.Add(key, record.pool, record.shards, record.duration,

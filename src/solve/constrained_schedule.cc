@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/check.h"
+#include "base/stable_sort.h"
 #include "solve/bounds.h"
 
 namespace takt::solve {
@@ -171,8 +172,7 @@ void ConstrainedSchedule::LoadSchedule(const Schedule& schedule) {
         entry.start,
         problem_.operations[v].alternatives[entry.alternative].duration);
   };
-  std::stable_sort(order.begin(), order.end(),
-                   [&key](uint32_t a, uint32_t b) { return key(a) < key(b); });
+  StableSort(order, [&key](uint32_t a, uint32_t b) { return key(a) < key(b); });
   for (const uint32_t v : order) {
     choice_[v] = schedule.entries[v].alternative;
     for (const uint32_t machine : chosen(v).machines) {

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/stable_sort.h"
 #include "base/status.h"
 
 namespace takt::solve {
@@ -43,10 +44,9 @@ Schedule ScaledProblem::Restore(const Schedule& schedule) const {
   const size_t count = original_->operations.size();
   std::vector<uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(
-      order.begin(), order.end(), [&schedule](uint32_t a, uint32_t b) {
-        return schedule.entries[a].start < schedule.entries[b].start;
-      });
+  StableSort(order, [&schedule](uint32_t a, uint32_t b) {
+    return schedule.entries[a].start < schedule.entries[b].start;
+  });
   std::vector<std::vector<uint32_t>> predecessors(count);
   for (const auto& [before, after] : original_->precedences) {
     predecessors[after].push_back(before);

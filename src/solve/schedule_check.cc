@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/math.h"
+#include "base/stable_sort.h"
 #include "base/status.h"
 #include "solve/problem.h"
 
@@ -79,7 +80,7 @@ absl::Status CheckOrder(const Problem& problem, const Schedule& schedule,
 
 absl::Status CheckMachine(const Problem& problem, uint32_t machine,
                           const Setups& setups, std::vector<Use>* uses) {
-  std::sort(uses->begin(), uses->end(), [](const Use& a, const Use& b) {
+  StableSort(*uses, [](const Use& a, const Use& b) {
     return a.start != b.start ? a.start < b.start : a.end < b.end;
   });
   int64_t end = 0;  // Of the one before.

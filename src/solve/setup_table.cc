@@ -4,6 +4,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/stable_sort.h"
+
 namespace takt::solve {
 
 SetupTable::SetupTable(const Problem& problem)
@@ -11,8 +13,9 @@ SetupTable::SetupTable(const Problem& problem)
   const auto key = [](const Setup& setup) {
     return std::tuple(setup.machine, setup.to, setup.from);
   };
-  std::sort(list_.begin(), list_.end(),
-            [&key](const Setup& a, const Setup& b) { return key(a) < key(b); });
+  StableSort(list_, [&key](const Setup& a, const Setup& b) {
+    return key(a) < key(b);
+  });
   for (const Setup& setup : list_) ++begin_[setup.machine + 1];
   std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
 }

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/exceptions.h"
 #include "base/math.h"
+#include "base/stable_sort.h"
 #include "base/status.h"
 #include "hal/buffer_view.h"
 #include "hal/element_type.h"
@@ -242,10 +243,9 @@ absl::Status JobCapture::Write(const std::string& path) const {
     MutexLock lock(&record.mutex);
     if (record.is_used) jobs.push_back(record.job);
   }
-  std::sort(jobs.begin(), jobs.end(),
-            [](const CapturedJob& a, const CapturedJob& b) {
-              return a.job.sequence < b.job.sequence;
-            });
+  StableSort(jobs, [](const CapturedJob& a, const CapturedJob& b) {
+    return a.job.sequence < b.job.sequence;
+  });
   return WriteFileAtomically(
       path, CaptureFileOf(function_name_, arguments_, results_, jobs));
 }

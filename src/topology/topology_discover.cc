@@ -1,7 +1,7 @@
-#include <algorithm>
 #include <string>
 
 #include "base/clock.h"
+#include "base/stable_sort.h"
 #include "topology/hwloc_topology.h"
 #include "topology/sysfs_topology.h"
 #include "topology/topology.h"
@@ -20,10 +20,9 @@ Topology DiscoverTopology() {
   if (usable.empty()) usable = allowed;
   Topology result = ReadHwloc(usable);
   if (!(result.cpu_set() == usable)) result = ReadSysfs(kSysfs, usable);
-  std::sort(result.cpus.begin(), result.cpus.end(),
-            [](const CpuInfo& a, const CpuInfo& b) {
-              return a.os_index < b.os_index;
-            });
+  StableSort(result.cpus, [](const CpuInfo& a, const CpuInfo& b) {
+    return a.os_index < b.os_index;
+  });
   DivideClusters(kSysfs, &result);
   result.name = "host";
   result.discovery_ns = NowNs() - start_ns;

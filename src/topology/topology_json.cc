@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/narrow.h"
+#include "base/stable_sort.h"
 #include "base/status.h"
 #include "topology/topology.h"
 
@@ -159,10 +160,9 @@ absl::StatusOr<Topology> Topology::FromJson(absl::string_view text) {
     TAKT_RETURN_IF_ERROR(
         ReadNpu(root.Element("npus", i, npus[i]), i, &topology));
   }
-  std::sort(topology.cpus.begin(), topology.cpus.end(),
-            [](const CpuInfo& a, const CpuInfo& b) {
-              return a.os_index < b.os_index;
-            });
+  StableSort(topology.cpus, [](const CpuInfo& a, const CpuInfo& b) {
+    return a.os_index < b.os_index;
+  });
   return topology;
 }
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/stable_sort.h"
 #include "nlohmann/json.hpp"
 #include "trace/summary.h"
 
@@ -149,11 +150,10 @@ ExplainedStream ExplainStream(const std::string& name, StreamJobs jobs,
     ++stream.cause_count[static_cast<size_t>(CauseOf(*job, stream))];
   }
   const bool any_late = stream.late_count > 0;
-  std::stable_sort(jobs.begin(), jobs.end(),
-                   [](const JobAccount* a, const JobAccount* b) {
-                     return std::pair(a->is_late(), a->response_ns()) >
-                            std::pair(b->is_late(), b->response_ns());
-                   });
+  StableSort(jobs, [](const JobAccount* a, const JobAccount* b) {
+    return std::pair(a->is_late(), a->response_ns()) >
+           std::pair(b->is_late(), b->response_ns());
+  });
   const size_t count = any_late ? static_cast<size_t>(stream.late_count) : 1;
   jobs.resize(std::min({jobs.size(), count, job_count_max}));
   for (const JobAccount* account : jobs) {

@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/stable_sort.h"
+
 namespace takt::trace {
 
 namespace {
@@ -260,10 +262,9 @@ bool Accountant::Account(uint64_t job, const Waits& waits,
   for (const auto& [name, time_ns] : others_ns) {
     account->others.push_back({trace_.names()[name], time_ns});
   }
-  std::stable_sort(account->others.begin(), account->others.end(),
-                   [](const OtherWork& a, const OtherWork& b) {
-                     return a.time_ns > b.time_ns;
-                   });
+  StableSort(account->others, [](const OtherWork& a, const OtherWork& b) {
+    return a.time_ns > b.time_ns;
+  });
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/stable_sort.h"
 #include "base/status.h"
 #include "protozero/pbf_builder.hpp"
 #include "protozero/pbf_writer.hpp"
@@ -39,9 +40,9 @@ class Marks {
     for (size_t track = 0; track < open_.size(); ++track) {
       Close(track, trace.end_ns());
     }
-    std::stable_sort(
-        marks_.begin(), marks_.end(),
-        [](const Mark& a, const Mark& b) { return a.time_ns < b.time_ns; });
+    StableSort(marks_, [](const Mark& a, const Mark& b) {
+      return a.time_ns < b.time_ns;
+    });
   }
   const std::vector<Mark>& list() const { return marks_; }
 

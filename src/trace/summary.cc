@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/stable_sort.h"
 #include "nlohmann/json.hpp"
 
 namespace takt::trace {
@@ -65,10 +66,9 @@ void SummarizeWork(const Trace& trace, Summary& summary) {
     work.max_ns = values.back();
     summary.work.push_back(std::move(work));
   }
-  std::stable_sort(summary.work.begin(), summary.work.end(),
-                   [](const WorkSummary& a, const WorkSummary& b) {
-                     return a.total_ns > b.total_ns;
-                   });
+  StableSort(summary.work, [](const WorkSummary& a, const WorkSummary& b) {
+    return a.total_ns > b.total_ns;
+  });
 }
 
 void Count(const Event& event, StreamSummary& stream) {
