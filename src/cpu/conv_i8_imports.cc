@@ -19,18 +19,18 @@ struct ConvI8Parameters {
   BufferParameter<const int8_t> weights;
   BufferParameter<const int32_t> bias;
   BufferParameter<const float> scale;
-  BufferParameter<const int8_t> residual;  // Of size 0: there is none.
+  BufferParameter<const int8_t> nothing;  // Of size 0.
   BufferParameter<int8_t> output;
   int32_t shape[16];  // ConvShape, member by member.
   int32_t pixel_begin, pixel_count;
   int32_t block_begin, block_count;
-  int32_t input_zero, output_zero, residual_zero;
+  int32_t input_zero, output_zero, no_zero;
   int32_t low, high;
-  float residual_scale;
+  float no_scale;
 };
 static_assert(offsetof(ConvI8Parameters, shape) == 144);
 static_assert(offsetof(ConvI8Parameters, pixel_begin) == 208);
-static_assert(offsetof(ConvI8Parameters, residual_scale) == 244);
+static_assert(offsetof(ConvI8Parameters, no_scale) == 244);
 
 // From bytes to floats.
 struct ConvI8F32Parameters {
@@ -69,9 +69,18 @@ bool FitsBuffers(const ConvI8Parameters& p, const ConvShape& s,
   const int64_t outputs = s.pixel_count() * s.out_c;
   return p.input.size >= s.batch * s.in_h * s.in_w * s.in_c &&
          p.weights.size >= weights && p.bias.size >= s.out_c &&
-         p.scale.size >= s.out_c &&
-         (p.residual.size == 0 || p.residual.size >= outputs) &&
+         p.scale.size >= s.out_c && p.nothing.size == 0 &&
          p.output.size >= outputs;
+}
+
+// The blocks and pixels of a tile; false if there are no such ones.
+bool FindTile(const TileParameters& tile, int32_t tile_blocks,
+              const ConvShape& s, ConvTile* found) {
+  return tile_blocks >= 1 &&
+         FindRange(tile.first_row, tile.row_count, s.pixel_count(),
+                   &found->pixel_begin, &found->pixel_end) &&
+         FindRange(int64_t{tile.part} * tile_blocks, tile_blocks,
+                   s.block_count(), &found->block_begin, &found->block_end);
 }
 
 int RunConvI8(const ConvI8Parameters& p, kernels::ConvI8Kernel kernel,
@@ -82,9 +91,8 @@ int RunConvI8(const ConvI8Parameters& p, kernels::ConvI8Kernel kernel,
                         s.in_c > kernels::kConvChannelsMax))) {
     return kImportInvalid;
   }
-  if (!IsByte(p.input_zero) || !IsByte(p.output_zero) ||
-      !IsByte(p.residual_zero) || !IsByte(p.low) || !IsByte(p.high) ||
-      p.low > p.high) {
+  if (!IsByte(p.input_zero) || !IsByte(p.output_zero) || !IsByte(p.low) ||
+      !IsByte(p.high) || p.low > p.high) {
     return kImportInvalid;
   }
   const int64_t blocks =
@@ -103,10 +111,8 @@ int RunConvI8(const ConvI8Parameters& p, kernels::ConvI8Kernel kernel,
   }
   kernel(s,
          {p.input.data(), p.input.data() + p.input.size, p.weights.data(),
-          p.bias.data(), p.scale.data(),
-          p.residual.size > 0 ? p.residual.data() : nullptr, p.output.data(),
-          static_cast<int8_t>(p.input_zero), p.output_zero, p.residual_zero,
-          p.low, p.high, p.residual_scale},
+          p.bias.data(), p.scale.data(), p.output.data(),
+          static_cast<int8_t>(p.input_zero), p.output_zero, p.low, p.high},
          tile);
   return 0;
 }
@@ -133,16 +139,11 @@ int Conv2dI8F32Import(void* parameters, void* context, void*) {
       p.weights.size < WeightsOf(s) || p.sums.size < s.out_c ||
       p.scale.size < s.out_c || p.bias.size < s.out_c ||
       (p.input_scale == 0 && p.ranges.size < 2) || !IsByte(p.input_zero) ||
-      p.output.size < s.pixel_count() * s.out_c || p.tile_blocks < 1) {
+      p.output.size < s.pixel_count() * s.out_c) {
     return kImportInvalid;
   }
   ConvTile tile;
-  if (!FindRange(p.tile.first_row, p.tile.row_count, s.pixel_count(),
-                 &tile.pixel_begin, &tile.pixel_end) ||
-      !FindRange(int64_t{p.tile.part} * p.tile_blocks, p.tile_blocks,
-                 s.block_count(), &tile.block_begin, &tile.block_end)) {
-    return kImportInvalid;
-  }
+  if (!FindTile(p.tile, p.tile_blocks, s, &tile)) return kImportInvalid;
   kernels::ConvI8Operands o = {};
   o.input = p.input.data();
   o.input_end = p.input.data() + p.input.size;

@@ -9,10 +9,9 @@
 // What fills up a block or a four is 0. With
 //   sum = bias[c] + the sum of input * weight, in wrapping 32-bit integers;
 //         outside of the image the input is input_zero
-//   x   = float(sum) * scale[c], and with a residual
-//         fma(float(residual - residual_zero), residual_scale, x)
-// the result is round-half-even(x) + output_zero, kept between low and high.
-// Conv2d also gives floats: then bias[c] is the sum of a channel's weights, and
+// the result is round-half-even(float(sum) * scale[c]) + output_zero, kept
+// between low and high. Conv2d also gives floats: then bias[c] is the sum of a
+// channel's weights, and
 //   sum = the sum of input * weight, minus input_zero * bias[c]
 // the result is float(sum) * (input_scale * scale[c]) + added[c], kept between
 // least and most.
@@ -33,17 +32,13 @@ struct ConvI8Operands {
   const int8_t* input;
   const int8_t* input_end;  // One past the last element.
   const int8_t* weights;
-  const int32_t* bias;     // [out_c]
-  const float* scale;      // [out_c]
-  const int8_t* residual;  // NULL: nothing is added.
+  const int32_t* bias;  // [out_c]
+  const float* scale;   // [out_c]
   int8_t* output;
   int8_t input_zero;
   int32_t output_zero;  // In a byte, as low and high are; low <= high.
-  int32_t residual_zero;
   int32_t low, high;
-  float residual_scale;
-  // Not NULL: the results are floats and go here. There is no residual then,
-  // and `output` is not used.
+  // Not NULL: the results are floats and go here, and `output` is not used.
   float* floats = nullptr;
   const float* added = nullptr;  // [out_c]
   float input_scale = 0;

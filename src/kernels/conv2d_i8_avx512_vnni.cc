@@ -73,13 +73,6 @@ inline void Finish(const Words& sum, const ConvI8Operands& o, int64_t at,
       (__m512i)sum, _mm512_maskz_loadu_epi32(mask, o.bias + channel));
   __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(total),
                            _mm512_maskz_loadu_ps(mask, o.scale + channel));
-  if (o.residual != nullptr) {
-    const __m512i residual =
-        _mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(mask, o.residual + at));
-    x = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_sub_epi32(
-                            residual, _mm512_set1_epi32(o.residual_zero))),
-                        _mm512_set1_ps(o.residual_scale), x);
-  }
   // Low also if it is not a number.
   x = _mm512_max_ps(x,
                     _mm512_set1_ps(static_cast<float>(o.low - o.output_zero)));
@@ -93,9 +86,8 @@ inline void Finish(const Words& sum, const ConvI8Operands& o, int64_t at,
 #include "kernels/conv2d_i8_rows.inc"
 
 // Four blocks are packed together. What overflows an integer is INT_MIN.
-inline void Store(const __m512i* rounded, const ConvI8Operands& o,
+inline void Store(const __m512i* rounded, __m512i zero, __m512i low,
                   int8_t* output) {
-  const __m512i zero = _mm512_set1_epi16(static_cast<int16_t>(o.output_zero));
   const __m512i first =
       _mm512_adds_epi16(_mm512_packs_epi32(rounded[0], rounded[1]), zero);
   const __m512i last =
@@ -103,9 +95,7 @@ inline void Store(const __m512i* rounded, const ConvI8Operands& o,
   // In each 128 bits there are four bytes of each block.
   const __m512i order =
       _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  const __m512i bytes =
-      _mm512_max_epi8(_mm512_packs_epi16(first, last),
-                      _mm512_set1_epi8(static_cast<char>(o.low)));
+  const __m512i bytes = _mm512_max_epi8(_mm512_packs_epi16(first, last), low);
   _mm512_storeu_si512(output, _mm512_permutexvar_epi32(order, bytes));
 }
 
@@ -115,7 +105,12 @@ inline void FinishRows(const Words (*sums)[kWide], const ConvI8Operands& o,
   const __m512 low = _mm512_set1_ps(static_cast<float>(o.low - o.output_zero));
   const __m512 high =
       _mm512_set1_ps(static_cast<float>(o.high - o.output_zero));
+  // Stored bytes may alias the operands: they are read before.
   const __m512i zero = _mm512_set1_epi32(o.output_zero);
+  const __m512i zeros = _mm512_set1_epi16(static_cast<int16_t>(o.output_zero));
+  const __m512i lows = _mm512_set1_epi8(static_cast<char>(o.low));
+  const float* const scale = o.scale + t.channel;
+  int8_t* output = o.output + t.output;
   __m512i bias[kWide];
 #pragma GCC unroll 16
   for (int j = 0; j < kWide; ++j) {
@@ -125,13 +120,12 @@ inline void FinishRows(const Words (*sums)[kWide], const ConvI8Operands& o,
   }
 #pragma GCC unroll 16
   for (int i = 0; i < kCount; ++i) {
-    int8_t* const output = o.output + (t.output + i * out_c);
     __m512i rounded[kWide];
 #pragma GCC unroll 16
     for (int j = 0; j < kWide; ++j) {
       __m512 x = _mm512_mul_ps(
           _mm512_cvtepi32_ps(_mm512_add_epi32((__m512i)sums[i][j], bias[j])),
-          _mm512_loadu_ps(o.scale + t.channel + j * kConvBlock));
+          _mm512_loadu_ps(scale + j * kConvBlock));
       // The second operand if it is not a number.
       if constexpr (kWide < 4) x = _mm512_max_ps(x, low);
       rounded[j] = _mm512_cvtps_epi32(_mm512_min_ps(high, x));
@@ -141,7 +135,8 @@ inline void FinishRows(const Words (*sums)[kWide], const ConvI8Operands& o,
             _mm512_cvtepi32_epi8(_mm512_add_epi32(rounded[j], zero)));
       }
     }
-    if constexpr (kWide == 4) Store(rounded, o, output);
+    if constexpr (kWide == 4) Store(rounded, zeros, lows, output);
+    output += out_c;
   }
 }
 

@@ -57,10 +57,6 @@ inline void Finish(const Words& sum, const ConvI8Operands& o, int64_t at,
                            static_cast<uint32_t>(o.bias[channel + c]);
     float x =
         static_cast<float>(static_cast<int32_t>(total)) * o.scale[channel + c];
-    if (o.residual != nullptr) {
-      const int32_t residual = o.residual[at + c] - o.residual_zero;
-      x = std::fma(static_cast<float>(residual), o.residual_scale, x);
-    }
     x = x > low ? x : low;  // Also if it is not a number.
     x = x < high ? x : high;
     o.output[at + c] = static_cast<int8_t>(std::lrint(x) + o.output_zero);

@@ -47,15 +47,6 @@ inline void Finish(const Words& sum, const ConvI8Operands& o, int64_t at,
   vfloat32m4_t x = __riscv_vfmul_vv_f32m4(
       __riscv_vfcvt_f_x_v_f32m4(total, lanes),
       __riscv_vle32_v_f32m4(o.scale + channel, lanes), lanes);
-  if (o.residual != nullptr) {
-    const vint32m4_t residual = __riscv_vsext_vf4_i32m4(
-        __riscv_vle8_v_i8m1(o.residual + at, lanes), lanes);
-    x = __riscv_vfmacc_vf_f32m4(
-        x, o.residual_scale,
-        __riscv_vfcvt_f_x_v_f32m4(
-            __riscv_vsub_vx_i32m4(residual, o.residual_zero, lanes), lanes),
-        lanes);
-  }
   // Low also if it is not a number.
   x = __riscv_vfmax_vf_f32m4(x, static_cast<float>(o.low - o.output_zero),
                              lanes);

@@ -18,12 +18,12 @@ namespace {
 // As a module's code lays them out.
 using Buffer = ImportBuffer;
 struct Parameters {
-  Buffer input, weights, bias, scale, residual, output;
+  Buffer input, weights, bias, scale, nothing, output;
   int32_t batch, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w;
   int32_t stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left, groups;
   int32_t pixel_begin, pixel_count, block_begin, block_count;
-  int32_t input_zero, output_zero, residual_zero, low, high;
-  float residual_scale;
+  int32_t input_zero, output_zero, no_zero, low, high;
+  float no_scale;
 };
 static_assert(sizeof(Parameters) == 248);
 
@@ -47,7 +47,7 @@ class ConvI8ImportTest : public testing::TestWithParam<bool> {
     p_.weights = {weights_, 0, is_depthwise() ? 16 : 64};
     p_.bias = {bias_, 0, 2};
     p_.scale = {scale_, 0, 2};
-    p_.residual = {input_, 0, 0};
+    p_.nothing = {input_, 0, 0};
     p_.output = {output_, 2, 6};
   }
   bool is_depthwise() const { return GetParam(); }
@@ -95,8 +95,8 @@ TEST_P(ConvI8ImportTest, RefusesWhatDoesNotFit) {
       [](Parameters& p) { --p.weights.size; },
       [](Parameters& p) { --p.bias.size; },
       [](Parameters& p) { --p.scale.size; },
-      [](Parameters& p) { p.residual.size = 5; },
-      [](Parameters& p) { p.residual.size = -1; },
+      [](Parameters& p) { p.nothing.size = 6; },
+      [](Parameters& p) { p.nothing.size = -1; },
       [](Parameters& p) { --p.output.size; },
       [](Parameters& p) { p.in_w = 4; },
       [](Parameters& p) { p.in_h = INT32_MAX; },

@@ -43,7 +43,6 @@ class Problem {
         inputs_(is_depthwise ? 1 : shape.in_c / shape.groups),
         input_(
             random->Elements<int8_t>(s_.batch * s_.in_h * s_.in_w * s_.in_c)),
-        residual_(random->Elements<int8_t>(s_.pixel_count() * s_.out_c)),
         weights_(random->Elements<int8_t>(s_.out_c * Taps() * inputs_)),
         packed_(
             static_cast<size_t>(Blocks(s_, is_depthwise) * Taps() * RowSize()),
@@ -65,13 +64,10 @@ class Problem {
     o_.weights = packed_.data();
     o_.bias = bias_.data();
     o_.scale = scale_.data();
-    o_.residual = random->Between(0, 1) != 0 ? residual_.data() : nullptr;
     o_.input_zero = static_cast<int8_t>(random->Word());
     o_.output_zero = static_cast<int8_t>(random->Word());
-    o_.residual_zero = static_cast<int8_t>(random->Word());
     o_.low = static_cast<int32_t>(random->Between(-128, 0));
     o_.high = static_cast<int32_t>(random->Between(o_.low, 127));
-    o_.residual_scale = .37f;
     o_.added = added_.data();
     o_.input_scale = .013f;
     o_.least = static_cast<float>(random->Between(-99, 0));
@@ -81,9 +77,8 @@ class Problem {
   // The same with results of floats, of a kernel that is not depthwise.
   void CheckFloats(const ConvI8Kernels& kernels, const ConvTile& tile) {
     constexpr float kUntouched = 77.25f;
-    std::vector<float> out(residual_.size(), kUntouched);
+    std::vector<float> out(OutputSize(), kUntouched);
     o_.floats = out.data();
-    o_.residual = nullptr;
     kernels.conv2d(s_, o_, tile);
     for (int64_t pixel = 0; pixel < s_.pixel_count(); ++pixel) {
       for (int64_t c = 0; c < s_.out_c; ++c) {
@@ -97,7 +92,7 @@ class Problem {
   // Runs the tile; everything else in the output has to stay.
   void Check(const ConvI8Kernels& kernels, const ConvTile& tile) {
     constexpr int8_t kUntouched = 77;
-    std::vector<int8_t> out(residual_.size(), kUntouched);
+    std::vector<int8_t> out(OutputSize(), kUntouched);
     o_.output = out.data();
     (is_depthwise_ ? kernels.depthwise : kernels.conv2d)(s_, o_, tile);
     for (int64_t pixel = 0; pixel < s_.pixel_count(); ++pixel) {
@@ -110,6 +105,9 @@ class Problem {
   }
 
  private:
+  size_t OutputSize() const {
+    return static_cast<size_t>(s_.pixel_count() * s_.out_c);
+  }
   int64_t Taps() const { return s_.kernel_h * s_.kernel_w; }
   int64_t RowSize() const {
     return is_depthwise_ ? kConvBlock : (inputs_ + 3) / 4 * 4 * kConvBlock;
@@ -172,13 +170,7 @@ class Problem {
 
   int8_t Expected(int64_t pixel, int64_t c) const {
     const int64_t sum = Sum(pixel, c) + bias_[static_cast<size_t>(c)];
-    float x = static_cast<float>(sum) * scale_[static_cast<size_t>(c)];
-    if (o_.residual != nullptr) {
-      const int32_t residual =
-          residual_[static_cast<size_t>(pixel * s_.out_c + c)] -
-          o_.residual_zero;
-      x = std::fma(static_cast<float>(residual), o_.residual_scale, x);
-    }
+    const float x = static_cast<float>(sum) * scale_[static_cast<size_t>(c)];
     const auto rounded = static_cast<int64_t>(std::nearbyint(x));
     return static_cast<int8_t>(std::min<int64_t>(
         o_.high, std::max<int64_t>(o_.low, rounded + o_.output_zero)));
@@ -188,7 +180,6 @@ class Problem {
   const bool is_depthwise_;
   const int64_t inputs_;
   const std::vector<int8_t> input_;
-  const std::vector<int8_t> residual_;
   const std::vector<int8_t> weights_;
   std::vector<int8_t> packed_;
   std::vector<int32_t> bias_;
