@@ -56,6 +56,45 @@ inline void Dot(Sums& sums, uint32_t four, const int8_t* weights) {
 }
 inline void ToWords(const Sums& sums, Words* words) { *words = sums; }
 
+#define TAKT_CONV_I8_UNSIGNED
+inline void CopyUnsigned(const int8_t* from, int64_t count, int8_t* to) {
+  const __m512i sign = _mm512_set1_epi8(-128);
+  for (; count >= 64; count -= 64, from += 64, to += 64) {
+    _mm512_storeu_si512(to, _mm512_xor_si512(_mm512_loadu_si512(from), sign));
+  }
+  if (count == 0) return;
+  const __m512i rest =
+      _mm512_maskz_loadu_epi8((uint64_t{1} << count) - 1, from);
+  _mm512_storeu_si512(to, _mm512_xor_si512(rest, sign));
+}
+inline void FillUnsigned(int8_t byte, int64_t count, int8_t* to) {
+  const __m512i bytes = _mm512_set1_epi8(static_cast<char>(byte ^ -128));
+  for (; count > 0; count -= 64, to += 64) _mm512_storeu_si512(to, bytes);
+}
+inline void CopyImage(const int8_t* from, int64_t count, int8_t* to) {
+  const __m128i order =
+      _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1);
+  for (; count >= 4; count -= 4, from += 12, to += 16) {
+    const __m128i four =
+        _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    _mm_storeu_si128(
+        reinterpret_cast<__m128i*>(to),
+        _mm_xor_si128(_mm_shuffle_epi8(four, order), _mm_set1_epi8(-128)));
+  }
+  for (; count > 0; --count, from += 3, to += 4) {
+    uint32_t four;
+    __builtin_memcpy(&four, from, sizeof(four));
+    four ^= 0x80808080u;
+    __builtin_memcpy(to, &four, sizeof(four));
+  }
+}
+inline void DotUnsigned(Sums& sums, const int8_t* four, const int8_t* weights) {
+  int32_t inputs;
+  __builtin_memcpy(&inputs, four, sizeof(inputs));
+  sums = (Sums)_mm512_dpbusd_epi32((__m512i)sums, _mm512_set1_epi32(inputs),
+                                   _mm512_loadu_si512(weights));
+}
+
 inline void LoadTaps(const int8_t* data, const int8_t*, int64_t count,
                      Taps* taps) {
   const auto mask =

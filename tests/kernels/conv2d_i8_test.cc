@@ -242,6 +242,36 @@ TEST_P(Conv2dI8Test, FloatsOfRandomShapesAndTiles) {
   }
 }
 
+// More of a pixel than is copied at once, also across taps; images; and windows
+// of one tap that leave the input.
+TEST_P(Conv2dI8Test, BytesOfWindowsOfAllSizes) {
+  const ConvI8Kernels kernels = Kernels()[GetParam()];
+  TestRandom random(34);
+  const ConvShape shapes[] = {
+      {1, 3, 5, 5001, 3, 5, 20, 1, 1, 1, 1, 1, 1, 0, 0, 1},
+      {2, 5, 4, 4100, 3, 2, 34, 1, 1, 2, 2, 1, 1, 0, 0, 2},
+      {1, 5, 7, 300, 5, 7, 20, 3, 3, 1, 1, 1, 1, 1, 1, 1},
+      {1, 6, 5, 701, 6, 5, 18, 3, 3, 1, 1, 2, 2, 2, 2, 1},
+      {1, 4, 9, 520, 4, 9, 36, 1, 5, 1, 1, 1, 1, 0, 2, 2},
+      {2, 17, 19, 3, 9, 10, 33, 7, 7, 2, 2, 1, 1, 3, 3, 1},
+      {1, 9, 14, 3, 9, 14, 16, 3, 3, 1, 1, 1, 1, 1, 1, 1},
+      {1, 9, 14, 3, 5, 10, 65, 5, 5, 1, 1, 1, 1, 0, 0, 1},
+      {1, 3, 4, 24, 4, 5, 16, 1, 1, 1, 1, 1, 1, 0, 0, 1},
+      {1, 3, 4, 24, 4, 5, 16, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+  };
+  for (const ConvShape& shape : shapes) {
+    ASSERT_EQ(CheckConvShape(shape), nullptr);
+    Problem problem(shape, false, &random);
+    ConvTile tile = {0, shape.pixel_count(), 0, shape.block_count()};
+    SCOPED_TRACE(testing::Message() << "channels " << shape.in_c);
+    problem.Check(kernels, tile);
+    tile.pixel_begin = random.Between(1, tile.pixel_end - 1);
+    problem.Check(kernels, tile);
+    problem.CheckFloats(kernels, tile);
+    if (HasFatalFailure()) return;
+  }
+}
+
 // Those of networks: pixels beside each other share inputs, as do channels.
 TEST_P(Conv2dI8Test, BytesOfThreeWideDepthwiseKernels) {
   const ConvI8Kernels kernels = Kernels()[GetParam()];
