@@ -19,7 +19,9 @@ struct ConvI8Parameters {
   BufferParameter<const int8_t> weights;
   BufferParameter<const int32_t> bias;
   BufferParameter<const float> scale;
-  BufferParameter<const int8_t> nothing;  // Of size 0.
+  // Of each channel's weights. Of size 0: there are none, as in modules of
+  // before, and of depthwise convolutions.
+  BufferParameter<const int32_t> sums;
   BufferParameter<int8_t> output;
   int32_t shape[16];  // ConvShape, member by member.
   int32_t pixel_begin, pixel_count;
@@ -69,7 +71,8 @@ bool FitsBuffers(const ConvI8Parameters& p, const ConvShape& s,
   const int64_t outputs = s.pixel_count() * s.out_c;
   return p.input.size >= s.batch * s.in_h * s.in_w * s.in_c &&
          p.weights.size >= weights && p.bias.size >= s.out_c &&
-         p.scale.size >= s.out_c && p.nothing.size == 0 &&
+         p.scale.size >= s.out_c &&
+         (p.sums.size == 0 || p.sums.size >= s.out_c) &&
          p.output.size >= outputs;
 }
 
@@ -112,6 +115,7 @@ int RunConvI8(const ConvI8Parameters& p, kernels::ConvI8Kernel kernel,
   kernel(s,
          {p.input.data(), p.input.data() + p.input.size, p.weights.data(),
           p.bias.data(), p.scale.data(), p.output.data(),
+          p.sums.size > 0 ? p.sums.data() : nullptr,
           static_cast<int8_t>(p.input_zero), p.output_zero, p.low, p.high},
          tile);
   return 0;
@@ -148,7 +152,7 @@ int Conv2dI8F32Import(void* parameters, void* context, void*) {
   o.input = p.input.data();
   o.input_end = p.input.data() + p.input.size;
   o.weights = p.weights.data();
-  o.bias = p.sums.data();
+  o.bias = o.weight_sums = p.sums.data();
   o.scale = p.scale.data();
   o.added = p.bias.data();
   kernels::ByteSteps steps = {p.input_scale, p.input_zero};

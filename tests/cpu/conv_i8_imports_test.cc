@@ -18,7 +18,7 @@ namespace {
 // As a module's code lays them out.
 using Buffer = ImportBuffer;
 struct Parameters {
-  Buffer input, weights, bias, scale, nothing, output;
+  Buffer input, weights, bias, scale, sums, output;
   int32_t batch, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w;
   int32_t stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left, groups;
   int32_t pixel_begin, pixel_count, block_begin, block_count;
@@ -47,7 +47,7 @@ class ConvI8ImportTest : public testing::TestWithParam<bool> {
     p_.weights = {weights_, 0, is_depthwise() ? 16 : 64};
     p_.bias = {bias_, 0, 2};
     p_.scale = {scale_, 0, 2};
-    p_.nothing = {input_, 0, 0};
+    p_.sums = {sums_, 0, 2};
     p_.output = {output_, 2, 6};
   }
   bool is_depthwise() const { return GetParam(); }
@@ -70,6 +70,7 @@ class ConvI8ImportTest : public testing::TestWithParam<bool> {
   const int8_t* const weights_ = ones_.data();
   const int32_t bias_[2] = {10, 20};
   const float scale_[2] = {1, 2};
+  const int32_t sums_[2] = {4, 4};  // Of the weights of a product.
   int8_t output_[10];
 };
 
@@ -80,6 +81,9 @@ TEST_P(ConvI8ImportTest, ComputesTheTileThatIsInTheImage) {
       is_depthwise() ? std::vector<int8_t>{0, 0, 11, 44, 13, 48, 15, 52, 0, 0}
                      : std::vector<int8_t>{0, 0, 20, 60, 36, 92, 52, 124, 0, 0};
   EXPECT_EQ(all, expected);
+  p_.sums.size = 0;  // They are found.
+  ASSERT_EQ(Call(p_), 0);
+  EXPECT_EQ(std::vector<int8_t>(output_, output_ + 10), expected);
   p_.pixel_begin = 1;
   p_.pixel_count = 1;
   ASSERT_EQ(Call(p_), 0);
@@ -95,8 +99,8 @@ TEST_P(ConvI8ImportTest, RefusesWhatDoesNotFit) {
       [](Parameters& p) { --p.weights.size; },
       [](Parameters& p) { --p.bias.size; },
       [](Parameters& p) { --p.scale.size; },
-      [](Parameters& p) { p.nothing.size = 6; },
-      [](Parameters& p) { p.nothing.size = -1; },
+      [](Parameters& p) { p.sums.size = 1; },
+      [](Parameters& p) { p.sums.size = -1; },
       [](Parameters& p) { --p.output.size; },
       [](Parameters& p) { p.in_w = 4; },
       [](Parameters& p) { p.in_h = INT32_MAX; },

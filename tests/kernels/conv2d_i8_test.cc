@@ -49,6 +49,7 @@ class Problem {
             int8_t{0}) {
     for (int64_t c = 0; c < s_.out_c; ++c) {
       bias_.push_back(static_cast<int32_t>(random->Between(-9999, 9999)));
+      weight_sums_.push_back(0);
       added_.push_back(static_cast<float>(random->Between(-999, 999)) * .01f);
       scale_.push_back(static_cast<float>(random->Between(1, 999)) * 1e-5f);
       // Beyond the integers, too.
@@ -56,6 +57,7 @@ class Problem {
       for (int64_t tap = 0; tap < Taps(); ++tap) {
         for (int64_t i = 0; i < inputs_; ++i) {
           packed_[Packed(c, tap, i)] = Weight(c, tap, i);
+          weight_sums_.back() += Weight(c, tap, i);
         }
       }
     }
@@ -64,6 +66,7 @@ class Problem {
     o_.weights = packed_.data();
     o_.bias = bias_.data();
     o_.scale = scale_.data();
+    if (random->Between(0, 1) != 0) o_.weight_sums = weight_sums_.data();
     o_.input_zero = static_cast<int8_t>(random->Word());
     o_.output_zero = static_cast<int8_t>(random->Word());
     o_.low = static_cast<int32_t>(random->Between(-128, 0));
@@ -182,7 +185,7 @@ class Problem {
   const std::vector<int8_t> input_;
   const std::vector<int8_t> weights_;
   std::vector<int8_t> packed_;
-  std::vector<int32_t> bias_;
+  std::vector<int32_t> bias_, weight_sums_;
   std::vector<float> scale_, added_;
   ConvI8Operands o_{};
 };

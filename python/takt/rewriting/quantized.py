@@ -500,6 +500,8 @@ class QuantizedRewriter:
             self.constant(np.float32(in_scale.scale) * factors.astype(np.float32)
                           / np.float32(out_scale.scale)),
         ]
+        if not is_depthwise:
+            inputs.append(self.constant(weights.sum((1, 2, 3), dtype=np.int32)))
         kernel = tiled(QuantizedKernel(
             "takt_depthwise2d_i8" if is_depthwise else "takt_conv2d_i8", shape, 1, 1,
             in_scale.zero_point, out_scale.zero_point, low, high))
@@ -642,13 +644,13 @@ def pack_bytes(weights: np.ndarray, groups: int, is_depthwise: bool) -> np.ndarr
 
 
 # Elements of the buffers of a call, in order: the input, the weights, the bias,
-# the scales, what is added, and the result.
-_BUFFERS = ("i8", "i8", "i32", "f32", "i8", "i8")
+# the scales, the sums of weights, and the result.
+_BUFFERS = ("i8", "i8", "i32", "f32", "i32", "i8")
 
 
 def parameter_types() -> list[str]:
     types = [part for element in _BUFFERS for part in (f"memref<{element}>", "index", "index")]
-    # The shape, the tile, what is quantized, and the scale of what is added.
+    # The shape, the tile, what is quantized, and 0.
     return [*types, *["i32"] * (16 + 4 + 5), "f32"]
 
 
@@ -658,7 +660,7 @@ def function(name: str, kernel: QuantizedKernel, types: tuple[str, ...]) -> Iter
     yield f"      func.func @{name}({bindings}) {{"
     yield "        %zero = arith.constant 0 : index"
     # Which binding a buffer is; one that is absent is of no elements.
-    used = [0, 1, 2, 3, None, 4]
+    used = [0, 1, 2, 3, 4 if "conv2d" in kernel.function else None, len(types) - 1]
     arguments = []
     for i, (element, binding) in enumerate(zip(_BUFFERS, used)):
         size = 1 if binding is None else _elements(types[binding])
@@ -681,8 +683,8 @@ def function(name: str, kernel: QuantizedKernel, types: tuple[str, ...]) -> Iter
             continue
         yield f"        %n{i} = arith.constant {number} : i32"
         arguments.append(f"%n{i}")
-    yield "        %added_scale = arith.constant 0.0 : f32"
-    yield (f"        func.call @{kernel.function}({', '.join(arguments)}, %added_scale) : "
+    yield "        %no_scale = arith.constant 0.0 : f32"
+    yield (f"        func.call @{kernel.function}({', '.join(arguments)}, %no_scale) : "
            f"({', '.join(parameter_types())}) -> ()")
     yield "        return"
     yield "      }"
