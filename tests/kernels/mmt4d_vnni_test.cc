@@ -7,6 +7,7 @@
 #include "kernels/mmt4d.h"
 
 #define TAKT_VNNI_PANELS 2
+#define TAKT_VNNI_VECTORS 2
 
 namespace takt::kernels {
 namespace {
@@ -15,11 +16,10 @@ struct Vector {
   uint32_t words[8 * TAKT_VNNI_PANELS];
 };
 
-inline Vector Zero() { return Vector(); }
-inline Vector Load(const int8_t* const (&tiles)[TAKT_VNNI_PANELS]) {
+inline Vector Load(const int8_t* const* panels, int64_t at) {
   Vector vector;
   for (int p = 0; p < TAKT_VNNI_PANELS; ++p) {
-    __builtin_memcpy(vector.words + 8 * p, tiles[p], 32);
+    __builtin_memcpy(vector.words + 8 * p, panels[p] + at, 32);
   }
   return vector;
 }
