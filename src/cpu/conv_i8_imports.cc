@@ -19,8 +19,8 @@ struct ConvI8Parameters {
   BufferParameter<const int8_t> weights;
   BufferParameter<const int32_t> bias;
   BufferParameter<const float> scale;
-  // Of each channel's weights. Of size 0: there are none, as in modules of
-  // before, and of depthwise convolutions.
+  // Of each channel's weights. Of size 0: there are none, as in older modules
+  // and for depthwise convolutions.
   BufferParameter<const int32_t> sums;
   BufferParameter<int8_t> output;
   int32_t shape[16];  // ConvShape, member by member.
