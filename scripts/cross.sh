@@ -175,12 +175,14 @@ compile_fixtures() {
     testdata=$PWD/tests/testdata
     return
   fi
-  # Made again when a fixture of the repository has changed.
+  [[ ! -d build/releases ]] || releases=(--releases build/releases)
+  # Made again when a fixture of the repository has changed, or when there are
+  # compilers of older releases now.
   local sum
   sum=$(git ls-files -z tests/testdata | xargs -0 sha256sum | sha256sum)
+  sum+=${releases[*]}
   [[ $(cat "$testdata.sum" 2>/dev/null) == "$sum" ]] && return
   rm -rf "$testdata"
-  [[ ! -d build/releases ]] || releases=(--releases build/releases)
   PATH=$PWD/build/venv/bin:$PATH python3 "$regenerate" \
     --target "$architecture" --out "$testdata" "${releases[@]}"
   echo "$sum" >"$testdata.sum"
