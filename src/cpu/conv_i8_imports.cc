@@ -19,8 +19,8 @@ struct ConvI8Parameters {
   BufferParameter<const int8_t> weights;
   BufferParameter<const int32_t> bias;
   BufferParameter<const float> scale;
-  // Of each channel's weights. Of size 0: there are none, as in older modules
-  // and for depthwise convolutions.
+  // The sum of each channel's weights. The size is 0 in older modules and for
+  // depthwise convolutions: they have no such sums.
   BufferParameter<const int32_t> sums;
   BufferParameter<int8_t> output;
   int32_t shape[16];  // ConvShape, member by member.
@@ -68,22 +68,11 @@ int64_t WeightsOf(const ConvShape& s) {
 // Whether each buffer is long enough for the accesses of a checked shape.
 bool FitsBuffers(const ConvI8Parameters& p, const ConvShape& s,
                  int64_t weights) {
-  const int64_t outputs = s.pixel_count() * s.out_c;
   return p.input.size >= s.batch * s.in_h * s.in_w * s.in_c &&
          p.weights.size >= weights && p.bias.size >= s.out_c &&
          p.scale.size >= s.out_c &&
          (p.sums.size == 0 || p.sums.size >= s.out_c) &&
-         p.output.size >= outputs;
-}
-
-// The blocks and pixels of a tile; false if there are no such ones.
-bool FindTile(const TileParameters& tile, int32_t tile_blocks,
-              const ConvShape& s, ConvTile* found) {
-  return tile_blocks >= 1 &&
-         FindRange(tile.first_row, tile.row_count, s.pixel_count(),
-                   &found->pixel_begin, &found->pixel_end) &&
-         FindRange(int64_t{tile.part} * tile_blocks, tile_blocks,
-                   s.block_count(), &found->block_begin, &found->block_end);
+         p.output.size >= s.pixel_count() * s.out_c;
 }
 
 int RunConvI8(const ConvI8Parameters& p, kernels::ConvI8Kernel kernel,
@@ -143,11 +132,16 @@ int Conv2dI8F32Import(void* parameters, void* context, void*) {
       p.weights.size < WeightsOf(s) || p.sums.size < s.out_c ||
       p.scale.size < s.out_c || p.bias.size < s.out_c ||
       (p.input_scale == 0 && p.ranges.size < 2) || !IsByte(p.input_zero) ||
-      p.output.size < s.pixel_count() * s.out_c) {
+      p.output.size < s.pixel_count() * s.out_c || p.tile_blocks < 1) {
     return kImportInvalid;
   }
   ConvTile tile;
-  if (!FindTile(p.tile, p.tile_blocks, s, &tile)) return kImportInvalid;
+  if (!FindRange(p.tile.first_row, p.tile.row_count, s.pixel_count(),
+                 &tile.pixel_begin, &tile.pixel_end) ||
+      !FindRange(int64_t{p.tile.part} * p.tile_blocks, p.tile_blocks,
+                 s.block_count(), &tile.block_begin, &tile.block_end)) {
+    return kImportInvalid;
+  }
   kernels::ConvI8Operands o = {};
   o.input = p.input.data();
   o.input_end = p.input.data() + p.input.size;

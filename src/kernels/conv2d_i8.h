@@ -35,7 +35,7 @@ struct ConvI8Operands {
   const int32_t* bias;  // [out_c]
   const float* scale;   // [out_c]
   int8_t* output;
-  // [out_c], of each channel's weights; NULL: Conv2d adds them.
+  // [out_c]: the sum of each channel's weights. If NULL, Conv2d finds them.
   const int32_t* weight_sums;
   int8_t input_zero;
   int32_t output_zero;  // In a byte, as low and high are; low <= high.
