@@ -1,5 +1,5 @@
-// Sorting of short lists, where it takes no time that counts: one copy of the
-// algorithm for all types. std::stable_sort has one for each use, of 2 KB.
+// Sorts lists where the time does not count. All types share one copy of the
+// algorithm; each use of std::stable_sort brings a copy of 2 KB.
 #ifndef TAKT_BASE_STABLE_SORT_H_
 #define TAKT_BASE_STABLE_SORT_H_
 

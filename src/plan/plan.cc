@@ -247,7 +247,7 @@ class FaultFinder {
              : a.start != b.start     ? a.start < b.start
                                       : a.operation < b.operation;
     });
-    // Of the spans that have begun, the one that ends last.
+    // The one that ends last among the spans that have begun.
     const Span* latest = nullptr;
     for (const Span& span : spans) {
       if (latest != nullptr && latest->resource == span.resource &&

@@ -12,7 +12,7 @@
 namespace takt::trace {
 namespace {
 
-// A span that takes so many times its kernel's median was slowed down.
+// A span was slowed down if it takes this many times its kernel's median.
 constexpr double kSlowRatio = 2;
 
 double Ms(int64_t ns) { return static_cast<double>(ns) / 1e6; }

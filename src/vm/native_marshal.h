@@ -54,7 +54,7 @@ struct RefRule {
 };
 
 // INVALID_ARGUMENT naming the first operand that breaks its rule, its type and
-// the type wanted. One does.
+// the type wanted. At least one operand breaks its rule.
 absl::Status RefError(const NativeCall& call, const char* convention,
                       const RefRule* rules);
 
