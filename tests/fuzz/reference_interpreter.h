@@ -23,7 +23,7 @@ struct Outcome {
   std::vector<uint64_t> results;  // Bits; those of 32-bit values are low.
 };
 
-inline constexpr int kInstructionsMax = 5000;
+inline constexpr int kInstructionsMax = 1000;
 
 Outcome Interpret(const BytecodeProgram& program);
 
