@@ -12,7 +12,7 @@ from typing import Any, Iterable
 
 import numpy as np
 
-from . import subgraphs
+from . import inference, subgraphs
 
 # These have subgraphs, depend on more than their inputs, or mean more than their
 # result: the bytes of a quantized network are what its kernels take.
@@ -32,10 +32,11 @@ _SPREAD_BYTES_MAX = 1 << 20
 def fold(model: Any) -> Any:
     """An equivalent onnx.ModelProto with all shapes that can be inferred. `model`
     is not changed."""
-    import onnx
-
+    folded = type(model)()
+    folded.CopyFrom(model)
+    model = folded
     for _ in range(_ROUNDS_MAX):
-        model = onnx.shape_inference.infer_shapes(model, data_prop=True)
+        inference.infer_shapes(model)
         if not _Round(model).run():
             break
     return model

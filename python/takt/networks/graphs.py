@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import folding
+from . import folding, inference
 
 
 class NodeReader:
@@ -62,7 +62,7 @@ class Graph(NodeReader):
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes that onnx infers, where all dimensions are known; those of constants
         as well. A large network takes a while, so they are inferred when they are needed."""
-        graph = self.onnx.shape_inference.infer_shapes(self.model, data_prop=True).graph
+        graph = inference.inferred_graph(self.model)
         shapes = {name: array.shape for name, array in self.constants.items()}
         for value in [*graph.input, *graph.value_info, *graph.output]:
             dims = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
