@@ -25,7 +25,7 @@ def fix(model: Any, shapes: Shapes) -> Any:
 
     fixed = onnx.ModelProto()
     fixed.CopyFrom(model)
-    inputs = _inputs(fixed)
+    inputs = inputs_of(fixed)
     known = {dim.dim_param for value in inputs.values() for dim in _dims(value) if _is_named(dim)}
     sizes: dict[str, int] = {}
     for name, shape in shapes.items():
@@ -56,14 +56,14 @@ def fix(model: Any, shapes: Shapes) -> Any:
 def open_inputs(model: Any) -> dict[str, str]:
     """The inputs with open dimensions: their shapes, such as "batchx3x?x?"."""
     found = {}
-    for name, value in _inputs(model).items():
+    for name, value in inputs_of(model).items():
         dims = [str(dim.dim_value) if dim.HasField("dim_value") else dim.dim_param or "?" for dim in _dims(value)]
         if any(not dim.isdigit() for dim in dims):
             found[name] = "x".join(dims)
     return found
 
 
-def _inputs(model: Any) -> dict[str, Any]:
+def inputs_of(model: Any) -> dict[str, Any]:
     """Those of a call, by name: older files list constants among them."""
     constants = {tensor.name for tensor in model.graph.initializer}
     return {value.name: value for value in model.graph.input if value.name not in constants}

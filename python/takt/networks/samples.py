@@ -1,0 +1,427 @@
+"""Whether a network computes each sample of a batch by itself.
+
+Exporters leave the size of the batch open. If no sample changes what becomes of another
+one, the network of a single sample says all: a program can call it for each. `split()`
+proves that, operator by operator, on two copies of the network: one of a single sample,
+and one of several. It knows where the samples of each tensor lie, and that what else an
+operator reads is the same in both copies.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+from . import folding, graphs, static_shapes
+
+# Samples of the larger copy. A prime that is no usual size of anything else.
+_SAMPLES = 7
+# Of constants that were computed in both copies, by the greatest value.
+_ROUNDING = 1e-5
+
+_ELEMENTWISE = {
+    "Abs", "Acos", "Acosh", "Add", "And", "Asin", "Asinh", "Atan", "Atanh", "BitShift", "BitwiseAnd", "BitwiseNot",
+    "BitwiseOr", "BitwiseXor", "Cast", "Ceil", "Celu", "Clip", "Cos", "Cosh", "Div", "Dropout", "Elu", "Equal", "Erf",
+    "Exp", "Floor", "Gelu", "Greater", "GreaterOrEqual", "HardSigmoid", "HardSwish", "Identity", "IsInf", "IsNaN",
+    "LeakyRelu", "Less", "LessOrEqual", "Log", "Max", "Mean", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or", "PRelu",
+    "Pow", "Reciprocal", "Relu", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign",
+    "Sqrt", "Sub", "Sum", "Swish", "Tan", "Tanh", "ThresholdedRelu", "Where", "Xor",
+}
+# Of images: the samples are outermost, the channels follow.
+_IMAGES = {
+    "AveragePool", "BatchNormalization", "Conv", "ConvInteger", "ConvTranspose", "DepthToSpace", "GlobalAveragePool",
+    "GlobalLpPool", "GlobalMaxPool", "GroupNormalization", "InstanceNormalization", "LRN", "LpPool", "MaxPool",
+    "SpaceToDepth",
+}
+_ALONG_AN_AXIS = {"CumSum": 0, "Hardmax": -1, "LogSoftmax": -1, "LpNormalization": -1, "Softmax": -1}
+_REDUCTIONS = {
+    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd",
+    "ReduceSum", "ReduceSumSquare",
+}
+_RESHAPES = {"Flatten", "Reshape", "Squeeze", "Unsqueeze"}
+
+
+@dataclasses.dataclass
+class OneSample:
+    """A network of one sample.
+
+    of_sample  by input of a call: whether its outermost dimension counts samples.
+    """
+
+    model: Any
+    of_sample: list[bool]
+
+
+def split(model: Any) -> OneSample | None:
+    """The network of one sample, if that says all of `model`, an onnx.ModelProto, whose
+    inputs leave their outermost dimension open. None: that is not known."""
+    names = _inputs_of_samples(model)
+    if names is None:
+        return None
+    one = _with_samples(model, names, 1)
+    try:
+        one = folding.fold(one)
+        is_proved = _Proof(names, one, folding.fold(_with_samples(model, names, _SAMPLES))).run()
+    except Exception:  # What cannot be folded is not proved.
+        return None
+    if not is_proved:
+        return None
+    return OneSample(one, [name in names for name in static_shapes.inputs_of(model)])
+
+
+def _inputs_of_samples(model: Any) -> set[str] | None:
+    """The inputs with an open dimension, if that is the outermost of each, and one size."""
+    names, sizes = set(), set()
+    for name, value in static_shapes.inputs_of(model).items():
+        dims = list(value.type.tensor_type.shape.dim)
+        is_open = [not dim.HasField("dim_value") for dim in dims]
+        if not any(is_open):
+            continue
+        if not is_open[0] or any(is_open[1:]):
+            return None
+        names.add(name)
+        # tf2onnx numbers dimensions without a name.
+        sizes.add("" if dims[0].dim_param.startswith("unk__") else dims[0].dim_param)
+    return names if len(sizes) == 1 else None
+
+
+def _with_samples(model: Any, names: set[str], count: int) -> Any:
+    inputs = static_shapes.inputs_of(model)
+    shapes = {name: (count, *(dim.dim_value for dim in list(inputs[name].type.tensor_type.shape.dim)[1:]))
+              for name in names}
+    return static_shapes.fix(model, shapes)
+
+
+class _Unproved(Exception):
+    """An operator may mix samples."""
+
+
+def _demand(condition: Any) -> None:
+    if not condition:
+        raise _Unproved()
+
+
+class _Proof(graphs.NodeReader):
+    """Follows samples through the copy with several.
+
+    places  by tensor with samples: the axis along which they lie.
+    groups  by tensor with samples: how often the samples follow each other along that
+            axis. Steps x samples, as one axis, have a group for each step.
+    """
+
+    def __init__(self, names: set[str], one: Any, several: Any) -> None:
+        self.few, self.many = graphs.Graph(one), graphs.Graph(several)
+        self.onnx = self.many.onnx
+        self.constants = self.many.constants
+        self.names = names
+        self.places: dict[str, int] = {}
+        self.groups: dict[str, int] = {}
+        self.group_count = 1  # Of what the node reads; then of its results.
+        self.rules = {
+            **dict.fromkeys(_ELEMENTWISE, self.on_elementwise), **dict.fromkeys(_IMAGES, self.on_image),
+            **dict.fromkeys(_ALONG_AN_AXIS, self.on_axis), **dict.fromkeys(_REDUCTIONS, self.on_reduction),
+            **dict.fromkeys(_RESHAPES, self.on_reshape),
+            "ArgMax": self.on_extreme, "ArgMin": self.on_extreme, "Concat": self.on_concat,
+            "DequantizeLinear": self.on_scales, "Einsum": self.on_einsum, "Expand": self.on_expand,
+            "GRU": self.on_recurrent, "Gather": self.on_gather, "GatherElements": self.on_elements,
+            "Gemm": self.on_gemm, "GridSample": self.on_grid, "LSTM": self.on_recurrent,
+            "LayerNormalization": self.on_layer_norm, "MatMul": self.on_matmul, "Pad": self.on_pad,
+            "QuantizeLinear": self.on_scales, "RMSNormalization": self.on_layer_norm, "RNN": self.on_recurrent,
+            "Resize": self.on_resize, "Slice": self.on_slice, "Split": self.on_split, "Tile": self.on_tile,
+            "TopK": self.on_top_k, "Transpose": self.on_transpose,
+        }
+
+    def run(self) -> bool:
+        for name in self.names:
+            self.places[name], self.groups[name] = 0, 1
+        made = {node.output[0]: node for node in self.few.graph.node}
+        try:
+            for node in self.many.graph.node:
+                if not any(name in self.places for name in folding.reads(node)):
+                    continue
+                other = made.get(node.output[0])
+                _demand(other is not None and other.op_type == node.op_type and node.domain == ""
+                        and list(other.input) == list(node.input))
+                self.follow(node)
+            for value in self.many.graph.output:
+                _demand(self.places.get(value.name) == 0 and self.shape(value.name)[0] == _SAMPLES)
+        except _Unproved:
+            return False
+        return True
+
+    def follow(self, node: Any) -> None:
+        rule = self.rules.get(node.op_type)
+        _demand(rule is not None)
+        groups = {self.groups[name] for name in folding.reads(node) if name in self.places}
+        _demand(len(groups) == 1)
+        self.group_count = groups.pop()
+        place = rule(node)
+        for i, name in enumerate(node.output):
+            if name:
+                self.places[name] = place[i] if isinstance(place, tuple) else place
+                self.groups[name] = self.group_count
+                self.check(name)
+
+    def check(self, name: str) -> None:
+        """The two copies of the tensor differ in the number of samples alone."""
+        several, one = list(self.shape(name)), list(self.few.shapes.get(name, ()))
+        place = self.places[name]
+        _demand(len(one) == len(several) and several[place] == one[place] * _SAMPLES)
+        _demand(several[:place] + several[place + 1:] == one[:place] + one[place + 1:])
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        if name in self.constants:
+            return self.constants[name].shape
+        shape = self.many.shapes.get(name)
+        _demand(shape is not None)
+        return shape
+
+    def is_fixed(self, name: str) -> bool:
+        """The same in both copies."""
+        if not name:
+            return True
+        if name in self.places:
+            return False
+        if name in self.constants:
+            return name in self.few.constants and np.array_equal(self.constants[name], self.few.constants[name],
+                                                                 equal_nan=self.constants[name].dtype.kind == "f")
+        node = self.many.makers.get(name)
+        if node is None:  # An input that all samples share.
+            return True
+        return name not in self.few.constants and all(self.is_fixed(each) for each in folding.reads(node))
+
+    def are_fixed(self, names: Any) -> None:
+        _demand(all(self.is_fixed(name) for name in names))
+
+    def is_shared(self, name: str, place: int) -> bool:
+        """Every sample meets the same values of this tensor, which holds none; `place` is
+        where samples would lie, from the end."""
+        if self.is_fixed(name):
+            shape = self.shape(name)
+            return len(shape) < place or shape[-place] == 1
+        several, one = self.constants.get(name), self.few.constants.get(name)
+        if several is None or one is None or several.ndim < place or one.ndim != several.ndim or self.group_count > 1:
+            return False
+        axis = several.ndim - place
+        copies = [1] * several.ndim
+        copies[axis] = _SAMPLES
+        copied = np.tile(one, copies)
+        if copied.shape != several.shape:
+            return False
+        if one.dtype.kind != "f":
+            return np.array_equal(copied, several)
+        # The same sums are rounded in another order in a product of another size.
+        return np.allclose(copied, several, rtol=0, atol=_ROUNDING * np.abs(one).max(initial=0), equal_nan=True)
+
+    def place_of(self, node: Any) -> int:
+        """Of the first input, which has samples; the others are fixed."""
+        _demand(node.input[0] in self.places)
+        self.are_fixed(node.input[1:])
+        return self.places[node.input[0]]
+
+    def axis(self, node: Any, default: int) -> int:
+        return int(self.attributes(node).get("axis", default)) % len(self.shape(node.input[0]))
+
+    # A rule returns where the samples lie in the results, or in each of them.
+
+    def on_elementwise(self, node: Any) -> int:
+        names = [name for name in node.input if name]
+        return self.broadcast(node, names)
+
+    def broadcast(self, node: Any, names: list[str]) -> int:
+        ends = {len(self.shape(name)) - self.places[name] for name in names if name in self.places}
+        _demand(len(ends) == 1)
+        end = ends.pop()
+        _demand(all(name in self.places or self.is_shared(name, end) for name in names))
+        return len(self.shape(node.output[0])) - end
+
+    def on_expand(self, node: Any) -> int:
+        return self.broadcast(node, [node.input[0]])
+
+    def on_image(self, node: Any) -> int:
+        own = self.attributes(node)
+        _demand(self.place_of(node) == 0 and not own.get("training_mode", 0))
+        _demand(len([name for name in node.output if name]) == 1)  # Places of maxima count over samples.
+        return 0
+
+    def on_axis(self, node: Any) -> int:
+        place = self.place_of(node)
+        axis = self.axis(node, _ALONG_AN_AXIS[node.op_type])
+        if node.op_type == "CumSum":
+            axis = int(self.constants[node.input[1]]) % len(self.shape(node.input[0]))
+        _demand(axis != place)
+        return place
+
+    def on_top_k(self, node: Any) -> int:
+        place = self.place_of(node)
+        _demand(self.axis(node, -1) != place)
+        return place
+
+    def on_layer_norm(self, node: Any) -> int:
+        place = self.place_of(node)
+        _demand(place < self.axis(node, -1))
+        return place
+
+    def on_extreme(self, node: Any) -> int:
+        place, axis = self.place_of(node), self.axis(node, 0)
+        _demand(axis != place)
+        return place - int(axis < place and not self.attributes(node).get("keepdims", 1))
+
+    def on_reduction(self, node: Any) -> int:
+        place = self.place_of(node)
+        axes = self.reduced_axes(node, len(self.shape(node.input[0])))
+        _demand(axes is not None and place not in axes)
+        return place - (0 if self.attributes(node).get("keepdims", 1) else sum(axis < place for axis in axes))
+
+    def on_reshape(self, node: Any) -> int:
+        """The pieces of samples stay as they are if as many lie outside of each."""
+        _demand(node.input[0] in self.places)
+        before, after = self.shape(node.input[0]), self.shape(node.output[0])
+        outside = math.prod(before[: self.places[node.input[0]]]) * self.group_count
+        for axis, size in enumerate(after):
+            groups, rest = divmod(outside, math.prod(after[:axis]))
+            if rest == 0 and size % (groups * _SAMPLES) == 0:
+                self.group_count = groups
+                return axis
+        raise _Unproved()
+
+    def on_transpose(self, node: Any) -> int:
+        place = self.place_of(node)
+        order = self.attributes(node).get("perm") or list(range(len(self.shape(node.input[0]))))[::-1]
+        return list(order).index(place)
+
+    def on_tile(self, node: Any) -> int:
+        place = self.place_of(node)
+        _demand(self.constants[node.input[1]][place] == 1)
+        return place
+
+    def on_concat(self, node: Any) -> int:
+        place = self.broadcast(node, list(node.input))
+        _demand(self.axis(node, 0) != place)
+        rank = len(self.shape(node.output[0]))
+        # Nothing is broadcast: what all samples share has a copy for each.
+        _demand(all(name in self.places or self.shape(name)[place] != 1 for name in node.input))
+        _demand(all(len(self.shape(name)) == rank for name in node.input))
+        return place
+
+    def on_split(self, node: Any) -> int:
+        place = self.place_of(node)
+        _demand(self.axis(node, 0) != place)
+        return place
+
+    def on_slice(self, node: Any) -> int:
+        _demand(node.input[0] in self.places)
+        place = self.places[node.input[0]]
+        before, after = self.shape(node.input[0]), self.shape(node.output[0])
+        starts = self.constants[node.input[1]]
+        axes = self.constants[node.input[3]] if len(node.input) > 3 and node.input[3] else range(len(starts))
+        axes = [int(axis) % len(before) for axis in axes]
+        if place not in axes:
+            self.are_fixed(node.input[1:])
+            return place
+        # All samples, in their order. The end may count them.
+        at = axes.index(place)
+        is_forward = len(node.input) < 5 or self.constants[node.input[4]][at] == 1
+        _demand(before[place] == after[place] and is_forward)
+        for name in filter(None, node.input[1:]):
+            _demand(np.array_equal(np.delete(self.constants[name], at), np.delete(self.few.constants[name], at)))
+        return place
+
+    def on_gather(self, node: Any) -> int:
+        data, indices = node.input
+        axis = self.axis(node, 0)
+        if data in self.places:
+            self.are_fixed([indices])
+            place = self.places[data]
+            _demand(axis != place)
+            return place if place < axis else place - 1 + len(self.shape(indices))
+        self.are_fixed([data])
+        return axis + self.places[indices]
+
+    def on_elements(self, node: Any) -> int:
+        data, indices = node.input
+        _demand(data in self.places and indices in self.places and self.places[data] == self.places[indices])
+        _demand(self.axis(node, 0) != self.places[data])
+        return self.places[data]
+
+    def on_pad(self, node: Any) -> int:
+        place = self.place_of(node)
+        rank = len(self.shape(node.input[0]))
+        pads = self.constants[node.input[1]]
+        axes = list(range(rank))
+        if len(node.input) > 3 and node.input[3]:
+            axes = [int(axis) % rank for axis in self.constants[node.input[3]]]
+        if place in axes:
+            at = axes.index(place)
+            _demand(pads[at] == 0 and pads[at + len(axes)] == 0)
+        return place
+
+    def on_resize(self, node: Any) -> int:
+        """Sizes and scales count samples, too; the shapes of the copies say that they fit."""
+        place = self.places.get(node.input[0])
+        _demand(place == 0 and self.attributes(node).get("coordinate_transformation_mode") != b"tf_crop_and_resize")
+        _demand(self.shape(node.output[0])[0] == self.shape(node.input[0])[0])
+        _demand(not any(name in self.places for name in node.input[1:]))
+        return 0
+
+    def on_grid(self, node: Any) -> int:
+        _demand(all(self.places.get(name) == 0 for name in node.input))
+        return 0
+
+    def on_scales(self, node: Any) -> int:
+        place = self.place_of(node)
+        shape = self.shape(node.input[1])
+        _demand(not self.attributes(node).get("block_size", 0))
+        _demand(math.prod(shape) == 1 or (len(shape) == 1 and self.axis(node, 1) != place))
+        return place
+
+    def on_gemm(self, node: Any) -> int:
+        own = self.attributes(node)
+        left, right, *bias = node.input
+        _demand(self.places.get(left) == (1 if own.get("transA", 0) else 0))
+        self.are_fixed([right])
+        for name in bias:
+            if name in self.places:
+                _demand(len(self.shape(name)) == 2 and self.places[name] == 0)
+            elif name:
+                _demand(self.is_shared(name, 2))
+        return 0
+
+    def on_matmul(self, node: Any) -> int:
+        left, right = node.input
+        _demand(min(len(self.shape(left)), len(self.shape(right))) >= 2)
+        ends = [len(self.shape(name)) - self.places[name] if name in self.places else None for name in node.input]
+        rank = len(self.shape(node.output[0]))
+        if None not in ends:
+            _demand(ends[0] == ends[1] and ends[0] > 2)
+        elif ends[1] is None:
+            _demand(ends[0] == 2 and self.is_fixed(right) or ends[0] > 2 and self.is_shared(right, ends[0]))
+        else:
+            _demand(ends[1] == 1 and self.is_fixed(left) or ends[1] > 2 and self.is_shared(left, ends[1]))
+        return rank - next(end for end in ends if end is not None)
+
+    def on_einsum(self, node: Any) -> int:
+        terms, _, result = self.attributes(node)["equation"].decode().replace(" ", "").partition("->")
+        operands = terms.split(",")
+        _demand(result and "." not in terms)
+        labels = {term[self.places[name]] for name, term in zip(node.input, operands) if name in self.places}
+        _demand(len(labels) == 1)
+        label = labels.pop()
+        for name, term in zip(node.input, operands):
+            _demand(term.count(label) == (1 if name in self.places else 0))
+            if name not in self.places:
+                self.are_fixed([name])
+        _demand(label in result)
+        return result.index(label)
+
+    def on_recurrent(self, node: Any) -> tuple[int, int, int]:
+        _demand(not self.attributes(node).get("layout", 0) and self.places.get(node.input[0]) == 1)
+        given = [*node.input, *[""] * 8]
+        self.are_fixed([*given[1:4], *given[7:8]])
+        _demand(not given[4] or self.is_shared(given[4], 1))
+        for name in given[5:7]:  # What a layer begins with: [directions, samples, units].
+            _demand(not name or self.places.get(name) == 1 or self.is_shared(name, 2))
+        return 2, 1, 1

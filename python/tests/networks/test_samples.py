@@ -1,0 +1,138 @@
+"""Networks that compute each sample of a batch by itself."""
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+
+from onnx import TensorProto, helper  # noqa: E402
+from onnx import parser  # noqa: E402
+
+from takt.networks import samples  # noqa: E402
+
+
+def network(text, **constants):
+    """A network in the text form of ONNX, with constants."""
+    model = parser.parse_model('<ir_version: 8, opset_import: ["" : 18]>\n' + text)
+    for name, value in constants.items():
+        model.graph.initializer.append(onnx.numpy_helper.from_array(np.asarray(value), name))
+    return model
+
+
+def is_split(body, inputs="float[N,4] x", result="float[N,M] y", **constants):
+    return samples.split(network(f"net ({inputs}) => ({result}) {{ {body} }}", **constants)) is not None
+
+
+def floats(*shape):
+    return np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+
+
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+@pytest.mark.parametrize("body, constants", [
+    ("y = Relu(x)", {}),
+    ("y = Add(x, row)", {"row": floats(4)}),
+    ("y = Add(x, row)", {"row": floats(1, 4)}),
+    ("y = MatMul(x, w)", {"w": floats(4, 3)}),
+    ("y = Gemm<transB = 1>(x, w, b)", {"w": floats(3, 4), "b": floats(3)}),
+    ("t = Transpose(x) y = Gemm<transA = 1>(t, w)", {"w": floats(4, 3)}),
+    ("t = Transpose(x) p = MatMul(w, t) y = Transpose(p)", {"w": floats(3, 4)}),
+    ("y = Softmax(x)", {}),
+    ("y = ReduceSum(x, axes)", {"axes": ints(1)}),
+    ("y = LayerNormalization(x, scale)", {"scale": floats(4)}),
+    ("y = Concat<axis = -1>(x, x)", {}),
+    ("y = Slice(x, starts, ends, axes)", {"starts": ints(1), "ends": ints(3), "axes": ints(1)}),
+    ("y = Slice(x, starts, ends)", {"starts": ints(0, 1), "ends": ints(1 << 40, 3)}),
+    ("y = Gather<axis = 1>(x, places)", {"places": ints(3, 0)}),
+    ("y = Tile(x, copies)", {"copies": ints(1, 2)}),
+    ("y = Pad(x, pads)", {"pads": ints(0, 1, 0, 2)}),
+    ("y, other = Split<axis = 1>(x, parts)", {"parts": ints(1, 3)}),
+    ("y, places = TopK<axis = 1>(x, k)", {"k": ints(2)}),
+    ("y = CumSum(x, axis)", {"axis": np.array(1, np.int64)}),
+    ("y = Einsum<equation = \"nc,kc->nk\">(x, w)", {"w": floats(3, 4)}),
+    ("whole = Shape(x) zeros = ConstantOfShape(whole) y = Add(x, zeros)", {}),
+    ("n = Shape<end = 1>(x) shape = Concat<axis = 0>(n, rest) t = Reshape(x, shape) y = Flatten(t)",
+     {"rest": ints(2, 2)}),
+])
+def test_samples_stay_apart(body, constants):
+    assert is_split(body, **constants)
+
+
+@pytest.mark.parametrize("body, constants", [
+    ("y = ReduceMean(x, axes) ", {"axes": ints(0)}),
+    ("mean = ReduceMean(x, axes) y = Sub(x, mean)", {"axes": ints(0)}),
+    ("t = Transpose(x) y = MatMul(x, t)", {}),
+    ("y = Softmax<axis = 0>(x)", {}),
+    ("y = Transpose(x)", {}),
+    ("n = Shape<end = 1>(x) f = Cast<to = 1>(n) y = Div(x, f)", {}),
+    ("n = Shape<end = 1>(x) s = Squeeze(n) r = Range(zero, s, one) f = Cast<to = 1>(r) c = Unsqueeze(f, last) "
+     "y = Add(x, c)", {"zero": np.array(0, np.int64), "one": np.array(1, np.int64), "last": ints(1)}),
+    ("y = Slice(x, starts, ends, axes, steps)",
+     {"starts": ints(-1), "ends": ints(-(1 << 40)), "axes": ints(0), "steps": ints(-1)}),
+    ("y = Concat<axis = 0>(x, x)", {}),
+    ("y = Tile(x, copies)", {"copies": ints(2, 1)}),
+    ("y = Gather<axis = 0>(x, places)", {"places": ints(0)}),
+    ("y = CumSum(x, axis)", {"axis": np.array(0, np.int64)}),
+    ("y = Reshape(x, shape)", {"shape": ints(4, -1)}),
+    ("y = Reshape(x, shape)", {"shape": ints(-1, 2)}),  # Two rows of each sample.
+    ("y = Einsum<equation = \"nc,mc->nm\">(x, x)", {}),
+    ("y = Identity(row)", {"row": floats(1, 4)}),
+    ("b, scale, zero = DynamicQuantizeLinear(x) y = DequantizeLinear(b, scale, zero)", {}),
+    ("y = NonZero(x)", {}),
+])
+def test_what_mixes_samples_is_not_split(body, constants):
+    result = "int64[R,M] y" if "NonZero" in body else "float[N,M] y"
+    assert not is_split(body, result=result, **constants)
+
+
+@pytest.mark.parametrize("body, is_apart, constants", [
+    # Attention of layers whose steps are outermost: steps and samples become one axis and two again.
+    ("t = Transpose<perm = [1, 0, 2]>(x) rows = Reshape(t, flat) p = MatMul(rows, w) s = Shape(t) "
+     "q = Reshape(p, s) y = Transpose<perm = [1, 0, 2]>(q)", True, {"flat": ints(-1, 4), "w": floats(4, 4)}),
+    # The steps of all samples in a row are not a sample.
+    ("t = Transpose<perm = [1, 0, 2]>(x) rows = Reshape(t, flat) s = Shape(x) y = Reshape(rows, s)", False,
+     {"flat": ints(-1, 4)}),
+    ("t = Transpose<perm = [0, 2, 1]>(x) y = MatMul(x, t)", True, {}),
+    ("s = Shape(x) wide = Expand(query, s) p = Mul(wide, x) y = Add(p, x)", True, {"query": floats(1, 5, 4)}),
+    ("y = Conv(x, w)", True, {"w": floats(2, 5, 3)}),
+    ("t = Transpose<perm = [1, 0, 2]>(x) r, h = GRU<hidden_size = 2>(t, w, u) f = Squeeze(r, one) "
+     "y = Transpose<perm = [1, 0, 2]>(f)", True, {"w": floats(1, 6, 4), "u": floats(1, 6, 2), "one": ints(1)}),
+    ("r, h = GRU<hidden_size = 2>(x, w, u) y = Squeeze(r, one)", False,
+     {"w": floats(1, 6, 4), "u": floats(1, 6, 2), "one": ints(1)}),
+    ("y = InstanceNormalization(x, a, a)", True, {"a": floats(5)}),
+    ("y = Gather<axis = 0>(x, places)", False, {"places": ints(0, 0)}),
+    ("i = Cast<to = 7>(x) y = Gather<axis = 0>(table, i)", True, {"table": floats(9, 2)}),
+])
+def test_sequences(body, is_apart, constants):
+    rank = 4 if "table" in constants else 3
+    dims = ",".join(["N", "A", "B", "C"][:rank])
+    assert is_split(body, "float[N,5,4] x", f"float[{dims}] y", **constants) == is_apart
+
+
+@pytest.mark.parametrize("inputs, body, of_sample", [
+    ("float[N,4] x, float[N,4] z", "y = Add(x, z)", [True, True]),
+    ("float[1,4] z, float[N,4] x", "y = Add(x, z)", [False, True]),
+    ("float[unk__7,4] x, float[unk__8,4] z", "y = Add(x, z)", [True, True]),
+    ("float[N,4] x, float[M,4] z", "y = Add(x, z)", None),
+    ("float[4,N] x", "y = Relu(x)", None),
+    ("float[N,M] x", "y = Relu(x)", None),
+    ("float[2,4] x", "y = Relu(x)", None),
+])
+def test_inputs(inputs, body, of_sample):
+    found = samples.split(network(f"net ({inputs}) => (float[R,S] y) {{ {body} }}"))
+    assert (None if found is None else found.of_sample) == of_sample
+
+
+def test_the_network_is_one_of_one_sample():
+    found = samples.split(network("net (float[N,4] x) => (float[N,4] y) { y = Relu(x) }"))
+    assert [dim.dim_value for dim in found.model.graph.input[0].type.tensor_type.shape.dim] == [1, 4]
+
+
+def test_other_domains_are_not_known():
+    model = network("net (float[N,4] x) => (float[N,4] y) { y = Relu(x) }")
+    model.graph.node[0].domain = "com.example"
+    model.opset_import.append(helper.make_opsetid("com.example", 1))
+    assert samples.split(model) is None
+    assert model.graph.input[0].type.tensor_type.elem_type == TensorProto.FLOAT
