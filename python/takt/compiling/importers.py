@@ -13,9 +13,9 @@ import sys
 import tempfile
 from typing import Any
 
-from . import convolutions
+from . import batching, convolutions
 from ..porting import porter, widening
-from ..networks import static_shapes
+from ..networks import samples, static_shapes
 from ..errors import CompileError
 
 _OPSET = 17
@@ -38,13 +38,20 @@ class Source:
     path: pathlib.Path | None = None  # Of `network`.
     flags: tuple[str, ...] = ()  # Of iree-compile, besides those of recipes.
     open_inputs: dict[str, str] = dataclasses.field(default_factory=dict)  # Their shapes.
+    # If `network` is of one sample, and the program of any number: which inputs are of samples.
+    of_sample: list[bool] | None = None
     # Steps that failed and were left out, with the reasons.
     failed: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def text(self) -> bytes:
         if self.mlir is None:
-            self.mlir = _import_onnx(self.network, f"importing {self.path}")
+            self.mlir = self.batched(_import_onnx(self.network, f"importing {self.path}"))
         return self.mlir
+
+    def batched(self, mlir: bytes) -> bytes:
+        if self.of_sample is None:
+            return mlir
+        return batching.of_any_number(mlir.decode(), self.of_sample).encode()
 
 
 def read(model: Any, shapes: static_shapes.Shapes | None = None) -> Source:
@@ -113,11 +120,14 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
     if shapes:
         model = static_shapes.fix(model, shapes)
     failed = {}
+    one = None
     try:
-        network = porter.port(widening.widen(_of_opset(model)))
+        known = _of_opset(model)
+        one = samples.split(known)
+        network = porter.port(widening.widen(known if one is None else one.model))
     except Exception as error:  # The importer may know what the way to it does not.
         failed["portable"] = f"{type(error).__name__}: {error}"
-        network = model
+        network = model if one is None else one.model
     graph = network.graph
     is_quantized = any(node.op_type == "QuantizeLinear" for node in graph.node)
     constants = {tensor.name for tensor in graph.initializer}
@@ -139,8 +149,11 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
         network=network,
         path=path,
         # By default the compiler makes floats of doubles, except in the declarations of inputs and results.
-        flags=("--iree-input-demote-f64-to-f32=false",) if _has_doubles(graph) else (),
-        open_inputs=static_shapes.open_inputs(model),
+        flags=(*(["--iree-input-demote-f64-to-f32=false"] if _has_doubles(graph) else []),
+               # That a call has as many samples in each argument.
+               *(["--iree-opt-strip-assertions=false"] if one is not None else [])),
+        open_inputs=static_shapes.open_inputs(model) if one is None else {},
+        of_sample=None if one is None else one.of_sample,
         failed=failed,
     )
 
@@ -245,7 +258,7 @@ def rewritten(source: Source, precision: str = "") -> Rewritten | None:
         return None
     imported = _import_onnx(network, "importing the rewritten network")
     mlir = lowering.lower(imported.decode(), kernels)
-    return Rewritten(mlir.encode(), rewriter.pays(network, kernels))
+    return Rewritten(source.batched(mlir.encode()), rewriter.pays(network, kernels))
 
 
 def _read_lowered(lowered: Any) -> Source:

@@ -1,0 +1,158 @@
+"""A function of any number of samples, from one of a single sample."""
+
+from __future__ import annotations
+
+import re
+from typing import Iterable, Iterator, Sequence, Tuple
+
+# The importer's function, up to its body.
+_HEAD = re.compile(
+    r"^  func\.func @(?P<name>[\w.$]+|\"[^\"]*\")\((?P<arguments>.*?)\) -> (?P<results>.*?)"
+    r"(?P<attributes> attributes \{.*\})? \{$", re.MULTILINE)
+_TENSOR = re.compile(r"!torch\.vtensor<\[([\d,]*)\],(\w+)>")
+_RETURN = re.compile(r"^    return (?P<values>.*) : (?P<types>.*)$", re.MULTILINE)
+_ONE = "takt_one_sample"
+
+Tensor = Tuple[str, str]  # The sizes, with commas, and the type of the elements.
+
+
+def of_any_number(mlir: str, is_of_sample: Sequence[bool]) -> str:
+    """The program whose function takes and returns N samples in the outermost dimension.
+
+    mlir          of the importer of ONNX, for one sample: the outermost dimension of
+                  its results, and of some arguments, is 1.
+    is_of_sample  these arguments; the others are the same for all samples.
+
+    One sample is computed as before. Of several, each is computed by itself, one after
+    the other. All arguments of samples must have the same number of them; a call with
+    others fails.
+    """
+    head = list(_HEAD.finditer(mlir))[-1]
+    attributes = head["attributes"] or ""
+    arguments = [(part.split(": ", 1)[0], _TENSOR.search(part).groups())
+                 for part in re.split(r", (?=%)", head["arguments"])]
+    results = _TENSOR.findall(head["results"])
+    end = list(_RETURN.finditer(mlir, head.end()))[-1]
+    return "".join([
+        mlir[: head.start()],
+        _public(head["name"], [kind for _, kind in arguments], results, is_of_sample, attributes),
+        _head_of_one(arguments, results, attributes),
+        mlir[head.end():end.start()],
+        _return_of_one(end, results),
+        mlir[end.end():],
+    ])
+
+
+def _public(name: str, arguments: list[Tensor], results: list[Tensor], is_of_sample: Sequence[bool],
+            attributes: str) -> str:
+    """The function that is called."""
+    opened = [_opened(kind) if varies else kind for kind, varies in zip(arguments, is_of_sample)]
+    listed = ", ".join(f"%arg{i}: {_torch(kind)}" for i, kind in enumerate(opened))
+    answer = [_opened(kind) for kind in results]
+    lines = [f"  func.func @{name}({listed}) -> {_tuple(map(_torch, answer))}{attributes} {{"]
+    lines += [f"    %t{i} = torch_c.to_builtin_tensor %arg{i} : {_torch(kind)} -> {_builtin(kind)}"
+              for i, kind in enumerate(opened)]
+    samples = [i for i, varies in enumerate(is_of_sample) if varies]
+    lines += ["    %zero = arith.constant 0 : index", "    %one = arith.constant 1 : index"]
+    lines += [f"    %n{i} = tensor.dim %t{i}, %zero : {_builtin(opened[i])}" for i in samples]
+    number = f"%n{samples[0]}"
+    for i in samples[1:]:
+        lines += [f"    %same{i} = arith.cmpi eq, {number}, %n{i} : index",
+                  f"    cf.assert %same{i}, \"arguments have different numbers of samples\""]
+    whole = _tuple(map(_builtin, answer))
+    lines += [f"    %is_one = arith.cmpi eq, {number}, %one : index",
+              f"    %all:{len(results)} = scf.if %is_one -> {whole} {{",
+              *_call_with_all(arguments, opened, results, is_of_sample),
+              "    } else {",
+              *_call_for_each(arguments, opened, results, is_of_sample, number),
+              "    }"]
+    lines += [f"    %r{i} = torch_c.from_builtin_tensor %all#{i} : {_builtin(kind)} -> {_torch(kind)}"
+              for i, kind in enumerate(answer)]
+    lines += [f"    return {_list('%r', len(answer))} : {', '.join(map(_torch, answer))}", "  }", ""]
+    return "\n".join(lines)
+
+
+def _call_with_all(arguments: list[Tensor], opened: list[Tensor], results: list[Tensor],
+                   is_of_sample: Sequence[bool]) -> Iterator[str]:
+    """The call for the only sample."""
+    names = [f"%a{i}" if varies else f"%t{i}" for i, varies in enumerate(is_of_sample)]
+    for i, name in enumerate(names):
+        if is_of_sample[i]:
+            yield f"      {name} = tensor.cast %t{i} : {_builtin(opened[i])} to {_builtin(arguments[i])}"
+    yield f"      %o:{len(results)} = {_call(names, arguments, results)}"
+    for i, kind in enumerate(results):
+        yield f"      %d{i} = tensor.cast %o#{i} : {_builtin(kind)} to {_builtin(_opened(kind))}"
+    yield f"      scf.yield {_list('%d', len(results))} : {', '.join(_builtin(_opened(kind)) for kind in results)}"
+
+
+def _call_for_each(arguments: list[Tensor], opened: list[Tensor], results: list[Tensor],
+                   is_of_sample: Sequence[bool], number: str) -> Iterator[str]:
+    """A loop of calls, which puts the results one behind the other."""
+    whole = [_builtin(_opened(kind)) for kind in results]
+    for i, kind in enumerate(whole):
+        yield f"      %e{i} = tensor.empty({number}) : {kind}"
+    states = ", ".join(f"%s{i} = %e{i}" for i in range(len(results)))
+    yield (f"      %l:{len(results)} = scf.for %i = %zero to {number} step %one iter_args({states}) -> "
+           f"{_tuple(whole)} {{")
+    names = [f"%a{i}" if varies else f"%t{i}" for i, varies in enumerate(is_of_sample)]
+    for i, name in enumerate(names):
+        if is_of_sample[i]:
+            yield (f"        {name} = tensor.extract_slice %t{i}{_place(arguments[i])} : "
+                   f"{_builtin(opened[i])} to {_builtin(arguments[i])}")
+    yield f"        %o:{len(results)} = {_call(names, arguments, results)}"
+    for i, kind in enumerate(results):
+        yield (f"        %d{i} = tensor.insert_slice %o#{i} into %s{i}{_place(kind)} : "
+               f"{_builtin(kind)} into {whole[i]}")
+    yield f"        scf.yield {_list('%d', len(results))} : {', '.join(whole)}"
+    yield "      }"
+    yield f"      scf.yield {', '.join(f'%l#{i}' for i in range(len(results)))} : {', '.join(whole)}"
+
+
+def _call(names: list[str], arguments: list[Tensor], results: list[Tensor]) -> str:
+    kinds = ", ".join(map(_builtin, arguments))
+    return f"func.call @{_ONE}({', '.join(names)}) : ({kinds}) -> {_tuple(map(_builtin, results))}"
+
+
+def _place(kind: Tensor) -> str:
+    """Of sample %i: offsets, sizes and strides."""
+    sizes = kind[0].split(",")
+    rest = len(sizes) - 1
+    return (f"[{', '.join(['%i'] + ['0'] * rest)}] [{', '.join(sizes)}] "
+            f"[{', '.join(['1'] * (rest + 1))}]")
+
+
+def _head_of_one(arguments: list[tuple[str, Tensor]], results: list[Tensor], attributes: str) -> str:
+    listed = ", ".join(f"{name}.takt: {_builtin(kind)}" for name, kind in arguments)
+    lines = [f"  func.func private @{_ONE}({listed}) -> {_tuple(map(_builtin, results))}{attributes} {{"]
+    lines += [f"    {name} = torch_c.from_builtin_tensor {name}.takt : {_builtin(kind)} -> {_torch(kind)}"
+              for name, kind in arguments]
+    return "\n".join(lines)
+
+
+def _return_of_one(end: re.Match, results: list[Tensor]) -> str:
+    names = end["values"].split(", ")
+    lines = [f"    %takt.result{i} = torch_c.to_builtin_tensor {name} : {_torch(kind)} -> {_builtin(kind)}"
+             for i, (name, kind) in enumerate(zip(names, results))]
+    lines.append(f"    return {_list('%takt.result', len(results))} : {', '.join(map(_builtin, results))}")
+    return "\n".join(lines)
+
+
+def _torch(kind: Tensor) -> str:
+    return f"!torch.vtensor<[{kind[0]}],{kind[1]}>"
+
+
+def _builtin(kind: Tensor) -> str:
+    # Integers have signs there, and none here.
+    return f"tensor<{kind[0].replace(',', 'x')}x{re.sub('^[su](?=i)', '', kind[1])}>"
+
+
+def _opened(kind: Tensor) -> Tensor:
+    return re.sub(r"^1\b", "?", kind[0]), kind[1]
+
+
+def _tuple(kinds: Iterable[str]) -> str:
+    return f"({', '.join(kinds)})"
+
+
+def _list(stem: str, count: int) -> str:
+    return ", ".join(f"{stem}{i}" for i in range(count))

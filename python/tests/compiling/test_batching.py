@@ -1,0 +1,102 @@
+"""Programs of any number of samples."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import takt
+from takt.compiling import batching
+
+onnx = pytest.importorskip("onnx")
+
+from onnx import parser  # noqa: E402
+
+_ROW, _BYTES, _BIT = "!torch.vtensor<[1,3],f32>", "!torch.vtensor<[1,2],si8>", "!torch.vtensor<[1],i1>"
+_ATTRIBUTES = "attributes {torch.onnx_meta.opset_version = 17 : si64}"
+_MLIR = f"""module {{
+  func.func @net(%arg0: {_ROW}, %arg1: {_BYTES}) -> ({_ROW}, {_BIT}) {_ATTRIBUTES} {{
+    %0:2 = torch.operator "onnx.A"(%arg0, %arg1) : ({_ROW}, {_BYTES}) -> {_ROW}, {_BIT}
+    return %0#0, %0#1 : {_ROW}, {_BIT}
+  }}
+}}
+"""
+
+
+def compiled(text, tmp_path, **constants):
+    """The function of a network in the text form of ONNX; nothing is warned of."""
+    model = parser.parse_model('<ir_version: 8, opset_import: ["" : 17]>\n' + text)
+    for name, value in constants.items():
+        model.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
+    onnx.save(model, tmp_path / "net.onnx")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        artifact = takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache")
+    return artifact.load().function()
+
+
+def noise(*shape):
+    return np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+
+
+def test_only_the_dimension_of_samples_is_open():
+    text = batching.of_any_number(_MLIR, [True, False])
+    assert "@net(%arg0: !torch.vtensor<[?,3],f32>, %arg1: !torch.vtensor<[1,2],si8>)" in text
+    assert "-> (!torch.vtensor<[?,3],f32>, !torch.vtensor<[?],i1>)" in text
+    assert "func.func private @takt_one_sample(%arg0.takt: tensor<1x3xf32>, %arg1.takt: tensor<1x2xi8>)" in text
+    assert text.count(_ATTRIBUTES) == 2
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_each_sample_has_its_result(needs_compiler, tmp_path, count):
+    w, image = noise(4, 3, 3, 3), noise(count, 3, 8, 8)
+    function = compiled(
+        "net (float[N,3,8,8] x) => (float[N,4] y, int64[N] z) { c = Conv(x, w) r = Relu(c) m = GlobalAveragePool(r)"
+        " y = Flatten(m) z = ArgMax<axis = 1, keepdims = 0>(y) }", tmp_path, w=w)
+    means, places = function(image)
+    windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3), (2, 3))
+    expected = np.maximum(np.einsum("ncyxhw,kchw->nkyx", windows, w), 0).mean((2, 3))
+    np.testing.assert_allclose(means, expected, rtol=1e-4, atol=1e-5)
+    assert places.shape == (count,) and np.array_equal(places, means.argmax(1) if count else np.zeros(0))
+
+
+def test_what_samples_share_is_given_once(needs_compiler, tmp_path):
+    function = compiled("net (float[N,4] x, float[1,4] s) => (float[N,4] y) { y = Mul(x, s) }", tmp_path)
+    x, s = noise(3, 4), noise(1, 4)
+    np.testing.assert_array_equal(function(x, s), x * s)
+
+
+def test_arguments_have_as_many_samples(needs_compiler, tmp_path):
+    function = compiled("net (float[N,4] x, float[N,4] z) => (float[N,4] y) { y = Add(x, z) }", tmp_path)
+    np.testing.assert_array_equal(function(noise(2, 4), noise(2, 4)), noise(2, 4) * 2)
+    for counts in ((1, 2), (2, 1), (3, 2)):
+        with pytest.raises(takt.FailedPrecondition, match="arguments have different numbers of samples"):
+            function(noise(counts[0], 4), noise(counts[1], 4))
+
+
+def test_the_function_declares_that_dimension_as_open(needs_compiler, tmp_path):
+    function = compiled("net (float[N,4] x) => (float[N,4] y) { y = Relu(x) }", tmp_path)
+    assert [value["shape"] for value in (*function.inputs, *function.outputs)] == [(None, 4), (None, 4)]
+    with pytest.raises(takt.InvalidArgument, match=r"expected \?x4xf32"):
+        function(noise(2, 5))
+
+
+def test_samples_that_mix_are_compiled_as_they_are(needs_compiler, tmp_path):
+    model = parser.parse_model('<ir_version: 8, opset_import: ["" : 17]>\n'
+                               "net (float[N,4] x) => (float[M,4] y) { y = ReduceMean<axes = [0]>(x) }")
+    onnx.save(model, tmp_path / "net.onnx")
+    with pytest.warns(UserWarning, match="dimensions of inputs are open"):
+        artifact = takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache")
+    np.testing.assert_allclose(artifact.load().function()(noise(3, 4)), noise(3, 4).mean(0, keepdims=True), rtol=1e-5)
+
+
+def test_the_program_compiles_it(needs_compiler, tmp_path):
+    model = parser.parse_model('<ir_version: 8, opset_import: ["" : 17]>\n'
+                               "net (float[N,4] x) => (float[N,4] y) { y = Relu(x) }")
+    onnx.save(model, tmp_path / "net.onnx")
+    command = [sys.executable, "-m", "takt", "compile", tmp_path / "net.onnx", "-o", tmp_path / "net.vmfb"]
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    assert done.returncode == 0 and "open" not in done.stderr, done.stderr
+    np.testing.assert_array_equal(takt.load(tmp_path / "net.vmfb").function()(noise(3, 4)), np.maximum(noise(3, 4), 0))
