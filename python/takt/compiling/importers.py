@@ -58,8 +58,8 @@ def read(model: Any, shapes: static_shapes.Shapes | None = None) -> Source:
     """`model`: a path (.onnx, .mlir, .mlirbc, .stablehlo, .tflite), MLIR text or
     bytecode, a `jax.jit(f).lower(...)`, or a `torch.export.ExportedProgram`.
     `shapes`: of an ONNX network's inputs (`static_shapes.fix`)."""
-    if shapes and not (isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith(".onnx")):
-        raise ValueError("shapes: they are for .onnx files; other programs have theirs")
+    if shapes and not (isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith((".onnx", ".tflite"))):
+        raise ValueError("shapes: they are for .onnx and .tflite files; other programs have theirs")
     if is_file(model):
         path = pathlib.Path(model)
         if not path.exists():
@@ -67,7 +67,7 @@ def read(model: Any, shapes: static_shapes.Shapes | None = None) -> Source:
         if path.suffix == ".onnx":
             return _read_onnx(path, shapes)
         if path.suffix == ".tflite":
-            return _read_tflite(path)
+            return _read_tflite(path, shapes)
         return _read_mlir(path.read_bytes())
     if isinstance(model, str):
         return Source(model.encode())
@@ -281,10 +281,43 @@ def _read_torch(program: Any) -> Source:
         return _read_onnx(path)
 
 
-def _read_tflite(path: pathlib.Path) -> Source:
+def _read_tflite(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -> Source:
+    """By way of ONNX if tf2onnx is there, since Takt's kernels are for ONNX networks."""
+    reason = None
+    if importlib.util.find_spec("tf2onnx") is not None and importlib.util.find_spec("tensorflow") is not None:
+        try:
+            return _read_tflite_by_onnx(path, shapes)
+        except CompileError as error:  # It lacks some operators that the other converter has.
+            reason = error
+    if shapes:
+        raise reason or CompileError(f"{path}: shapes need tf2onnx: pip install tf2onnx tensorflow-cpu")
+    try:
+        converter = find_program("tosa-converter-for-tflite")
+    except CompileError:
+        needed = "pip install tf2onnx tensorflow-cpu, or tosa-converter-for-tflite"
+        raise reason or CompileError(f"{path}: a TFLite network needs a converter: {needed}") from None
+    return _read_tflite_by_tosa(path, converter)
+
+
+def _read_tflite_by_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None) -> Source:
+    import onnx
+
+    with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
+        target = pathlib.Path(scratch, "model.onnx")
+        run_tool([sys.executable, "-m", "tf2onnx.convert", "--tflite", os.fspath(path), "--output", os.fspath(target)],
+                 f"importing {path}")
+        model = onnx.load(target)
+        left = sorted({node.op_type for node in model.graph.node if node.op_type.startswith("TFL_")})
+        if left:
+            raise CompileError(f"importing {path}: tf2onnx does not know {', '.join(left)}")
+        model.graph.name = "main"  # As the other converter has it.
+        onnx.save(model, target)
+        return dataclasses.replace(_read_onnx(target, shapes), path=path)
+
+
+def _read_tflite_by_tosa(path: pathlib.Path, converter: str) -> Source:
     with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
         target = os.path.join(scratch, "model.mlirbc")
-        converter = find_program("tosa-converter-for-tflite", "tosa-converter-for-tflite")
         # The form of its text is another one than the compiler's; bytecode is the same.
         run_tool([converter, os.fspath(path), "--bytecode", "-o", target], f"importing {path}")
         source = _read_mlir(pathlib.Path(target).read_bytes())

@@ -117,5 +117,5 @@ def test_the_program_takes_shapes(needs_compiler, tmp_path):
 
 
 def test_shapes_are_for_onnx_files(needs_compiler):
-    with pytest.raises(ValueError, match="shapes: they are for .onnx files"):
+    with pytest.raises(ValueError, match="shapes: they are for .onnx and .tflite files"):
         takt.compile("func.func @f() { return }\n", shapes={"x": (1,)})
