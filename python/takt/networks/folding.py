@@ -29,15 +29,15 @@ _SPREADING = {"ConstantOfShape", "Expand", "Tile"}
 _SPREAD_BYTES_MAX = 1 << 20
 
 
-def fold(model: Any) -> Any:
+def fold(model: Any, samples: int = 1) -> Any:
     """An equivalent onnx.ModelProto with all shapes that can be inferred. `model`
-    is not changed."""
+    is not changed. The limits of sizes are for each of so many samples."""
     folded = type(model)()
     folded.CopyFrom(model)
     model = folded
     for _ in range(_ROUNDS_MAX):
         inference.infer_shapes(model)
-        if not _Round(model).run():
+        if not _Round(model, samples).run():
             break
     return model
 
@@ -45,11 +45,12 @@ def fold(model: Any) -> Any:
 class _Round:
     """Replaces, in the model, nodes by the constants that they compute."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, samples: int) -> None:
         import onnx
         import onnx.reference
 
         self.onnx = onnx
+        self.samples = samples
         self.graph = model.graph
         self.opsets = {each.domain: each.version for each in model.opset_import}
         self.constants: dict[str, np.ndarray] = {
@@ -110,7 +111,7 @@ class _Round:
         else:
             return None
         least = _SPREAD_BYTES_MAX if node.op_type in _SPREADING else _BYTES_MAX
-        limit = max(least, sum(self.constants[name].nbytes for name in names if name in self.constants))
+        limit = max(least * self.samples, sum(self.constants[name].nbytes for name in names if name in self.constants))
         if any(np.prod(self.shapes.get(name, ()), dtype=np.float64) > limit for name in node.output):
             return None
         try:

@@ -30,6 +30,7 @@ _ELEMENTWISE = {
     "Pow", "Reciprocal", "Relu", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign",
     "Sqrt", "Sub", "Sum", "Swish", "Tan", "Tanh", "ThresholdedRelu", "Where", "Xor",
 }
+_LABELS = "0123456789"  # Of an ellipsis.
 # Of images: the samples are outermost, the channels follow.
 _IMAGES = {
     "AveragePool", "BatchNormalization", "Conv", "ConvInteger", "ConvTranspose", "DepthToSpace", "GlobalAveragePool",
@@ -42,6 +43,8 @@ _REDUCTIONS = {
     "ReduceSum", "ReduceSumSquare",
 }
 _RESHAPES = {"Flatten", "Reshape", "Squeeze", "Unsqueeze"}
+# The results are the values that they read.
+_AS_THEY_ARE = {*_RESHAPES, "Cast", "Identity"}
 
 
 @dataclasses.dataclass
@@ -64,7 +67,7 @@ def split(model: Any) -> OneSample | None:
     one = _with_samples(model, names, 1)
     try:
         one = folding.fold(one)
-        is_proved = _Proof(names, one, folding.fold(_with_samples(model, names, _SAMPLES))).run()
+        is_proved = _Proof(names, one, folding.fold(_with_samples(model, names, _SAMPLES), _SAMPLES)).run()
     except Exception:  # What cannot be folded is not proved.
         return None
     if not is_proved:
@@ -99,6 +102,14 @@ class _Unproved(Exception):
     """An operator may mix samples."""
 
 
+def _is_equal(a: np.ndarray, b: np.ndarray) -> bool:
+    """But for roundings: the same sums are added in another order in a product of another size."""
+    if a.dtype.kind != "f":
+        return np.array_equal(a, b)
+    most = np.abs(a[np.isfinite(a)]).max(initial=0)
+    return np.allclose(a, b, rtol=0, atol=_ROUNDING * most, equal_nan=True)
+
+
 def _demand(condition: Any) -> None:
     if not condition:
         raise _Unproved()
@@ -110,6 +121,7 @@ class _Proof(graphs.NodeReader):
     places  by tensor with samples: the axis along which they lie.
     groups  by tensor with samples: how often the samples follow each other along that
             axis. Steps x samples, as one axis, have a group for each step.
+    steps   by tensor with numbers of rows: what they exceed those of the sample before by.
     """
 
     def __init__(self, names: set[str], one: Any, several: Any) -> None:
@@ -120,6 +132,8 @@ class _Proof(graphs.NodeReader):
         self.places: dict[str, int] = {}
         self.groups: dict[str, int] = {}
         self.group_count = 1  # Of what the node reads; then of its results.
+        self.steps: dict[str, int] = {}
+        self.step = 0  # Of the node's results.
         self.rules = {
             **dict.fromkeys(_ELEMENTWISE, self.on_elementwise), **dict.fromkeys(_IMAGES, self.on_image),
             **dict.fromkeys(_ALONG_AN_AXIS, self.on_axis), **dict.fromkeys(_REDUCTIONS, self.on_reduction),
@@ -141,6 +155,7 @@ class _Proof(graphs.NodeReader):
         try:
             for node in self.many.graph.node:
                 if not any(name in self.places for name in folding.reads(node)):
+                    self.find_copies(node)
                     continue
                 other = made.get(node.output[0])
                 _demand(other is not None and other.op_type == node.op_type and node.domain == ""
@@ -152,17 +167,59 @@ class _Proof(graphs.NodeReader):
             return False
         return True
 
+    def find_copies(self, node: Any) -> None:
+        """The same values for each sample, from a node that reads none."""
+        name = node.output[0]
+        if node.op_type not in ("ConstantOfShape", "Expand") or name in self.constants:
+            return
+        several, one = self.shape(name), self.few.shapes.get(name)
+        if several == one or one is None:
+            return
+        if node.op_type == "Expand":
+            before = self.shape(node.input[0])
+            before = (1,) * (len(several) - len(before)) + tuple(before)
+            _demand(self.is_fixed(node.input[0]))
+            self.place_copies(name, several, one)
+            _demand(before[self.places[name]] == 1)
+        else:
+            self.place_copies(name, several, one)
+
+    def place_copies(self, name: str, several: tuple[int, ...], one: tuple[int, ...]) -> None:
+        differing = [axis for axis in range(len(several)) if len(one) == len(several) and several[axis] != one[axis]]
+        _demand(len(differing) == 1)
+        self.places[name], self.groups[name] = differing[0], 1
+        self.check(name)
+
+    def adopt(self, name: str) -> None:
+        """A constant with the same values for each sample has samples."""
+        several, one = self.constants.get(name), self.few.constants.get(name)
+        if several is None or one is None or several.ndim != one.ndim or name in self.places:
+            return
+        differing = [axis for axis in range(several.ndim) if several.shape[axis] != one.shape[axis]]
+        if len(differing) != 1 or several.shape[differing[0]] != one.shape[differing[0]] * _SAMPLES:
+            return
+        copies = [_SAMPLES if axis == differing[0] else 1 for axis in range(several.ndim)]
+        if _is_equal(several, np.tile(one, copies)):
+            self.places[name], self.groups[name] = differing[0], 1
+
     def follow(self, node: Any) -> None:
         rule = self.rules.get(node.op_type)
         _demand(rule is not None)
+        for name in node.input:
+            self.adopt(name)
+        steps = {self.steps[name] for name in node.input if name in self.steps}
+        _demand(not steps or node.op_type in _AS_THEY_ARE or node.op_type == "Gather")
+        self.step = steps.pop() if steps and node.op_type in _AS_THEY_ARE else 0
         groups = {self.groups[name] for name in folding.reads(node) if name in self.places}
-        _demand(len(groups) == 1)
+        _demand(len(groups) == 1 or node.op_type == "Concat")
         self.group_count = groups.pop()
         place = rule(node)
         for i, name in enumerate(node.output):
             if name:
                 self.places[name] = place[i] if isinstance(place, tuple) else place
                 self.groups[name] = self.group_count
+                if self.step:
+                    self.steps[name] = self.step
                 self.check(name)
 
     def check(self, name: str) -> None:
@@ -199,22 +256,8 @@ class _Proof(graphs.NodeReader):
     def is_shared(self, name: str, place: int) -> bool:
         """Every sample meets the same values of this tensor, which holds none; `place` is
         where samples would lie, from the end."""
-        if self.is_fixed(name):
-            shape = self.shape(name)
-            return len(shape) < place or shape[-place] == 1
-        several, one = self.constants.get(name), self.few.constants.get(name)
-        if several is None or one is None or several.ndim < place or one.ndim != several.ndim or self.group_count > 1:
-            return False
-        axis = several.ndim - place
-        copies = [1] * several.ndim
-        copies[axis] = _SAMPLES
-        copied = np.tile(one, copies)
-        if copied.shape != several.shape:
-            return False
-        if one.dtype.kind != "f":
-            return np.array_equal(copied, several)
-        # The same sums are rounded in another order in a product of another size.
-        return np.allclose(copied, several, rtol=0, atol=_ROUNDING * np.abs(one).max(initial=0), equal_nan=True)
+        shape = self.shape(name)
+        return self.is_fixed(name) and (len(shape) < place or shape[-place] == 1)
 
     def place_of(self, node: Any) -> int:
         """Of the first input, which has samples; the others are fixed."""
@@ -229,7 +272,23 @@ class _Proof(graphs.NodeReader):
 
     def on_elementwise(self, node: Any) -> int:
         names = [name for name in node.input if name]
+        numbers = [name for name in names if name in self.places]
+        offsets = [name for name in names if name not in self.places]
+        if node.op_type == "Add" and len(offsets) == 1 and not self.is_fixed(offsets[0]):
+            return self.on_offsets(numbers[0], offsets[0])
         return self.broadcast(node, names)
+
+    def on_offsets(self, numbers: str, offsets: str) -> int:
+        """The rows of a table of all samples, from those of each sample's own."""
+        maker = self.many.makers.get(numbers)
+        while maker is not None and maker.op_type in _AS_THEY_ARE:
+            maker = self.many.makers.get(maker.input[0])
+        _demand(maker is not None and maker.op_type in ("ArgMax", "ArgMin"))  # None is negative.
+        several, one = self.constants[offsets], self.few.constants[offsets]
+        _demand(several.ndim == 1 and one.tolist() == [0] and self.shape(numbers) == several.shape)
+        self.step = int(several[1])
+        _demand(np.array_equal(several, np.arange(_SAMPLES) * self.step))
+        return 0
 
     def broadcast(self, node: Any, names: list[str]) -> int:
         ends = {len(self.shape(name)) - self.places[name] for name in names if name in self.places}
@@ -299,17 +358,30 @@ class _Proof(graphs.NodeReader):
         return place
 
     def on_concat(self, node: Any) -> int:
-        place = self.broadcast(node, list(node.input))
-        _demand(self.axis(node, 0) != place)
-        rank = len(self.shape(node.output[0]))
-        # Nothing is broadcast: what all samples share has a copy for each.
-        _demand(all(name in self.places or self.shape(name)[place] != 1 for name in node.input))
-        _demand(all(len(self.shape(name)) == rank for name in node.input))
+        """Along the samples, the groups follow each other."""
+        _demand(all(name in self.places for name in node.input))
+        places = {self.places[name] for name in node.input}
+        _demand(len(places) == 1)
+        place = places.pop()
+        if self.axis(node, 0) == place:
+            groups = [self.groups[name] for name in node.input]
+            _demand(len({self.shape(name)[place] // each for name, each in zip(node.input, groups)}) == 1)
+            self.group_count = sum(groups)
+        else:
+            _demand(len({self.groups[name] for name in node.input}) == 1)
         return place
 
     def on_split(self, node: Any) -> int:
-        place = self.place_of(node)
-        _demand(self.axis(node, 0) != place)
+        _demand(node.input[0] in self.places)
+        place = self.places[node.input[0]]
+        if self.axis(node, 0) != place:
+            self.are_fixed(node.input[1:])
+            return place
+        before = self.shape(node.input[0])[place]
+        sizes = [self.shape(name)[place] for name in node.output]
+        # A group for each result.
+        _demand(len(sizes) == self.group_count and set(sizes) == {before // self.group_count})
+        self.group_count = 1
         return place
 
     def on_slice(self, node: Any) -> int:
@@ -322,10 +394,13 @@ class _Proof(graphs.NodeReader):
         if place not in axes:
             self.are_fixed(node.input[1:])
             return place
-        # All samples, in their order. The end may count them.
+        # Whole groups, in their order.
         at = axes.index(place)
         is_forward = len(node.input) < 5 or self.constants[node.input[4]][at] == 1
-        _demand(before[place] == after[place] and is_forward)
+        group = before[place] // self.group_count
+        _demand(is_forward and starts[at] % group == 0 and after[place] % group == 0)
+        _demand(starts[at] == self.few.constants[node.input[1]][at] * _SAMPLES)
+        self.group_count = after[place] // group
         for name in filter(None, node.input[1:]):
             _demand(np.array_equal(np.delete(self.constants[name], at), np.delete(self.few.constants[name], at)))
         return place
@@ -333,13 +408,31 @@ class _Proof(graphs.NodeReader):
     def on_gather(self, node: Any) -> int:
         data, indices = node.input
         axis = self.axis(node, 0)
+        if data in self.places and axis == self.places[data]:
+            return axis + self.own_rows(data, indices)
+        _demand(indices not in self.steps)
         if data in self.places:
             self.are_fixed([indices])
             place = self.places[data]
-            _demand(axis != place)
             return place if place < axis else place - 1 + len(self.shape(indices))
         self.are_fixed([data])
         return axis + self.places[indices]
+
+    def own_rows(self, data: str, indices: str) -> int:
+        """Along which axis of the indices the samples lie, if each has those of its own rows."""
+        _demand(self.groups[data] == 1)
+        rows = self.shape(data)[self.places[data]] // _SAMPLES
+        if indices in self.places:
+            _demand(self.steps.get(indices) == rows)
+            return self.places[indices]
+        several, one = self.constants[indices], self.few.constants[indices]
+        for axis in range(several.ndim):
+            steps = np.arange(_SAMPLES).repeat(one.shape[axis]).reshape([-1] + [1] * (several.ndim - axis - 1)) * rows
+            copies = [_SAMPLES if each == axis else 1 for each in range(several.ndim)]
+            expected = np.tile(one, copies) + steps
+            if expected.shape == several.shape and np.array_equal(expected, several) and (one >= 0).all():
+                return axis
+        raise _Unproved()
 
     def on_elements(self, node: Any) -> int:
         data, indices = node.input
@@ -361,11 +454,11 @@ class _Proof(graphs.NodeReader):
 
     def on_resize(self, node: Any) -> int:
         """Sizes and scales count samples, too; the shapes of the copies say that they fit."""
-        place = self.places.get(node.input[0])
-        _demand(place == 0 and self.attributes(node).get("coordinate_transformation_mode") != b"tf_crop_and_resize")
-        _demand(self.shape(node.output[0])[0] == self.shape(node.input[0])[0])
-        _demand(not any(name in self.places for name in node.input[1:]))
-        return 0
+        _demand(node.input[0] in self.places and not any(name in self.places for name in node.input[1:]))
+        place = self.places[node.input[0]]
+        _demand(self.attributes(node).get("coordinate_transformation_mode") != b"tf_crop_and_resize")
+        _demand(self.shape(node.output[0])[place] == self.shape(node.input[0])[place])
+        return place
 
     def on_grid(self, node: Any) -> int:
         _demand(all(self.places.get(name) == 0 for name in node.input))
@@ -405,8 +498,12 @@ class _Proof(graphs.NodeReader):
 
     def on_einsum(self, node: Any) -> int:
         terms, _, result = self.attributes(node)["equation"].decode().replace(" ", "").partition("->")
+        _demand(result)
         operands = terms.split(",")
-        _demand(result and "." not in terms)
+        ranks = [len(self.shape(name)) - len(term.replace("...", "")) for name, term in zip(node.input, operands)]
+        # Dimensions of an ellipsis are counted from the last.
+        operands = [term.replace("...", _LABELS[len(_LABELS) - rank:]) for term, rank in zip(operands, ranks)]
+        result = result.replace("...", _LABELS[len(_LABELS) - max(ranks):])
         labels = {term[self.places[name]] for name, term in zip(node.input, operands) if name in self.places}
         _demand(len(labels) == 1)
         label = labels.pop()

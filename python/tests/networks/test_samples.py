@@ -52,6 +52,23 @@ def ints(*values):
     ("y, places = TopK<axis = 1>(x, k)", {"k": ints(2)}),
     ("y = CumSum(x, axis)", {"axis": np.array(1, np.int64)}),
     ("y = Einsum<equation = \"nc,kc->nk\">(x, w)", {"w": floats(3, 4)}),
+    ("y = Einsum<equation = \"...c,kc->...k\">(x, w)", {"w": floats(3, 4)}),
+    # Siamese networks: both halves go through the same layers.
+    ("b = Concat<axis = 0>(x, x) p = MatMul(b, w) l, r = Split<axis = 0, num_outputs = 2>(p) y = Sub(l, r)",
+     {"w": floats(4, 3)}),
+    ("b = Concat<axis = 0>(x, x) n = Shape<end = 1>(x) end = Add(n, n) y = Slice(b, n, end, zero)", {"zero": ints(0)}),
+    # The row of each sample's own table.
+    ("n = Shape<end = 1>(x) s = Squeeze(n) r = Range(zero, s, one) offsets = Mul(r, four) t = Reshape(x, column) "
+     "m = ArgMax<axis = 1, keepdims = 0>(x) rows = Add(m, offsets) y = Gather<axis = 0>(t, rows)",
+     {"zero": np.array(0, np.int64), "one": np.array(1, np.int64), "four": np.array(4, np.int64),
+      "column": ints(-1, 1)}),
+    ("n = Shape<end = 1>(x) s = Squeeze(n) r = Range(zero, s, one) offsets = Mul(r, four) c = Unsqueeze(offsets, one) "
+     "t = Reshape(x, column) rows = Add(c, own) g = Gather<axis = 0>(t, rows) y = Squeeze(g, two)",
+     {"zero": np.array(0, np.int64), "one": np.array(1, np.int64), "four": np.array(4, np.int64),
+      "column": ints(-1, 1), "own": ints(2, 0), "two": ints(2)}),
+    # Too large to be folded.
+    ("n = Shape<end = 1>(x) size = Concat<axis = 0>(n, rest) ones = ConstantOfShape(size) "
+     "s = ReduceSum<keepdims = 0>(ones, axes) y = Add(x, s)", {"rest": ints(4, 1 << 20), "axes": ints(2)}),
     ("whole = Shape(x) zeros = ConstantOfShape(whole) y = Add(x, zeros)", {}),
     ("n = Shape<end = 1>(x) shape = Concat<axis = 0>(n, rest) t = Reshape(x, shape) y = Flatten(t)",
      {"rest": ints(2, 2)}),
@@ -73,6 +90,13 @@ def test_samples_stay_apart(body, constants):
      {"starts": ints(-1), "ends": ints(-(1 << 40)), "axes": ints(0), "steps": ints(-1)}),
     ("y = Concat<axis = 0>(x, x)", {}),
     ("y = Tile(x, copies)", {"copies": ints(2, 1)}),
+    ("b = Concat<axis = 0>(x, x) l, r = Split<axis = 0>(b, parts) y = Relu(l)", {"parts": ints(1, -1)}),
+    ("b = Concat<axis = 0>(x, x) y = Slice(b, one, end, zero)", {"one": ints(1), "end": ints(-1), "zero": ints(0)}),
+    # The row of the sample before it.
+    ("n = Shape<end = 1>(x) s = Squeeze(n) r = Range(zero, s, one) offsets = Mul(r, four) t = Reshape(x, column) "
+     "m = ArgMax<axis = 1, keepdims = 0>(x) k = Sub(m, four) rows = Add(k, offsets) y = Gather<axis = 0>(t, rows)",
+     {"zero": np.array(0, np.int64), "one": np.array(1, np.int64), "four": np.array(4, np.int64),
+      "column": ints(-1, 1)}),
     ("y = Gather<axis = 0>(x, places)", {"places": ints(0)}),
     ("y = CumSum(x, axis)", {"axis": np.array(0, np.int64)}),
     ("y = Reshape(x, shape)", {"shape": ints(4, -1)}),
