@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Iterable, Iterator, Sequence, Tuple
 
@@ -81,31 +82,71 @@ def _call_with_all(arguments: list[Tensor], opened: list[Tensor], results: list[
             yield f"      {name} = tensor.cast %t{i} : {_builtin(opened[i])} to {_builtin(arguments[i])}"
     yield f"      %o:{len(results)} = {_call(names, arguments, results)}"
     for i, kind in enumerate(results):
-        yield f"      %d{i} = tensor.cast %o#{i} : {_builtin(kind)} to {_builtin(_opened(kind))}"
+        # Results become parts of one buffer, and the compiler forgets that their offsets differ in
+        # the loop. Behind a barrier each is a buffer of its own.
+        yield f"      %p{i} = util.optimization_barrier %o#{i} : {_builtin(kind)}"
+        yield f"      %d{i} = tensor.cast %p{i} : {_builtin(kind)} to {_builtin(_opened(kind))}"
     yield f"      scf.yield {_list('%d', len(results))} : {', '.join(_builtin(_opened(kind)) for kind in results)}"
 
 
 def _call_for_each(arguments: list[Tensor], opened: list[Tensor], results: list[Tensor],
                    is_of_sample: Sequence[bool], number: str) -> Iterator[str]:
-    """A loop of calls, which puts the results one behind the other."""
-    whole = [_builtin(_opened(kind)) for kind in results]
-    for i, kind in enumerate(whole):
-        yield f"      %e{i} = tensor.empty({number}) : {kind}"
-    states = ", ".join(f"%s{i} = %e{i}" for i in range(len(results)))
-    yield (f"      %l:{len(results)} = scf.for %i = %zero to {number} step %one iter_args({states}) -> "
-           f"{_tuple(whole)} {{")
+    """A loop of calls, which puts the results one behind the other.
+
+    The results of a sample are a row of bytes, the larger types first: iree-compile 3.13 makes
+    wrong code for some loops that go through several tensors.
+    """
+    order = sorted(range(len(results)), key=lambda i: -_bytes_of_element(results[i]))
+    sizes = {i: math.prod(_sizes(results[i])) * _bytes_of_element(results[i]) for i in order}
+    size = sum(sizes.values())
+    row, rows = f"tensor<1x{size}xi8>", f"tensor<?x{size}xi8>"
+    yield f"      %nothing = tensor.empty({number}) : {rows}"
+    yield (f"      %filled = scf.for %i = %zero to {number} step %one iter_args(%before = %nothing) -> "
+           f"({rows}) {{")
     names = [f"%a{i}" if varies else f"%t{i}" for i, varies in enumerate(is_of_sample)]
     for i, name in enumerate(names):
         if is_of_sample[i]:
             yield (f"        {name} = tensor.extract_slice %t{i}{_place(arguments[i])} : "
                    f"{_builtin(opened[i])} to {_builtin(arguments[i])}")
     yield f"        %o:{len(results)} = {_call(names, arguments, results)}"
-    for i, kind in enumerate(results):
-        yield (f"        %d{i} = tensor.insert_slice %o#{i} into %s{i}{_place(kind)} : "
-               f"{_builtin(kind)} into {whole[i]}")
-    yield f"        scf.yield {_list('%d', len(results))} : {', '.join(whole)}"
+    for i in order:
+        yield from _to_bytes(i, results[i], sizes[i])
+    parts = ", ".join(f"tensor<1x{sizes[i]}xi8>" for i in order)
+    yield (f"        %row = tensor.concat dim(1) {', '.join(f'%c{i}' for i in order)} : "
+           f"({parts}) -> {row}")
+    yield (f"        %after = tensor.insert_slice %row into %before[%i, 0] [1, {size}] [1, 1] : {row} into {rows}")
+    yield f"        scf.yield %after : {rows}"
     yield "      }"
-    yield f"      scf.yield {', '.join(f'%l#{i}' for i in range(len(results)))} : {', '.join(whole)}"
+    begin = 0
+    for i in order:
+        yield (f"      %part{i} = tensor.extract_slice %filled[0, {begin}] [{number}, {sizes[i]}] [1, 1] : "
+               f"{rows} to tensor<?x{sizes[i]}xi8>")
+        yield from _of_bytes(i, results[i], sizes[i], number)
+        begin += sizes[i]
+    whole = [_builtin(_opened(kind)) for kind in results]
+    for i, kind in enumerate(whole):
+        yield f"      %p{i} = util.optimization_barrier %l{i} : {kind}"
+        yield f"      %d{i} = flow.tensor.tie_shape %p{i} : {kind}{{{number}}}"
+    yield f"      scf.yield {_list('%d', len(results))} : {', '.join(whole)}"
+
+
+def _to_bytes(i: int, kind: Tensor, size: int) -> Iterator[str]:
+    """A result of the call as %c."""
+    source = f"%o#{i}" if kind[1] != "i1" else f"%byte{i}"
+    if kind[1] == "i1":  # It has a byte.
+        yield f"        {source} = arith.extui %o#{i} : {_builtin(kind)} to {_builtin((kind[0], 'i8'))}"
+    stored = kind if kind[1] != "i1" else (kind[0], "i8")
+    yield f"        %c{i} = flow.tensor.bitcast {source} : {_builtin(stored)} -> tensor<1x{size}xi8>"
+
+
+def _of_bytes(i: int, kind: Tensor, size: int, number: str) -> Iterator[str]:
+    """The results of all samples as %l, from %part."""
+    stored = _opened(kind if kind[1] != "i1" else (kind[0], "i8"))
+    target = f"%l{i}" if kind[1] != "i1" else f"%bits{i}"
+    yield (f"      {target} = flow.tensor.bitcast %part{i} : tensor<?x{size}xi8>{{{number}}} -> "
+           f"{_builtin(stored)}{{{number}}}")
+    if kind[1] == "i1":
+        yield f"      %l{i} = arith.trunci {target} : {_builtin(stored)} to {_builtin(_opened(kind))}"
 
 
 def _call(names: list[str], arguments: list[Tensor], results: list[Tensor]) -> str:
@@ -142,8 +183,19 @@ def _torch(kind: Tensor) -> str:
 
 
 def _builtin(kind: Tensor) -> str:
-    # Integers have signs there, and none here.
-    return f"tensor<{kind[0].replace(',', 'x')}x{re.sub('^[su](?=i)', '', kind[1])}>"
+    return f"tensor<{kind[0].replace(',', 'x')}x{_element(kind)}>"
+
+
+def _element(kind: Tensor) -> str:
+    return re.sub("^[su](?=i)", "", kind[1])  # Integers have signs there, and none here.
+
+
+def _bytes_of_element(kind: Tensor) -> int:
+    return max(1, int(re.sub(r"\D", "", kind[1])) // 8)
+
+
+def _sizes(kind: Tensor) -> list[int]:
+    return [int(size) for size in kind[0].split(",")]
 
 
 def _opened(kind: Tensor) -> Tensor:

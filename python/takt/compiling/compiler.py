@@ -135,8 +135,10 @@ def compile(
         found = read_rewritten(precision)
         return None if found is None else annotate(found.mlir)
 
-    if source.open_inputs:
-        warnings.warn(_about_open(source.open_inputs), stacklevel=2)
+    # A program for any number of samples has code for one, whose sizes are known.
+    open_inputs = source.open_inputs if source.of_sample is None else {}
+    if open_inputs:
+        warnings.warn(_about_open(open_inputs), stacklevel=2)
     job = Job(
         functools.cache(lambda: annotate(source.text())),
         source.input_type,
@@ -175,7 +177,7 @@ def compile(
         artifact = job.compile_or_fall_back(*chosen)
         if request is not None:
             request.keep({"module": artifact.path.name, "recipe": artifact.recipe.to_json(),
-                          "report": artifact.report, "open_inputs": source.open_inputs})
+                          "report": artifact.report, "open_inputs": open_inputs})
         return artifact
     from .npu import device_of, try_out
 

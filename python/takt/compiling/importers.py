@@ -152,7 +152,7 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
         flags=(*(["--iree-input-demote-f64-to-f32=false"] if _has_doubles(graph) else []),
                # That a call has as many samples in each argument.
                *(["--iree-opt-strip-assertions=false"] if one is not None else [])),
-        open_inputs=static_shapes.open_inputs(model) if one is None else {},
+        open_inputs=static_shapes.open_inputs(model),
         of_sample=None if one is None else one.of_sample,
         failed=failed,
     )

@@ -62,6 +62,32 @@ def test_each_sample_has_its_result(needs_compiler, tmp_path, count):
     assert places.shape == (count,) and np.array_equal(places, means.argmax(1) if count else np.zeros(0))
 
 
+@pytest.mark.parametrize("dtype", ["float", "float16", "int8", "uint8", "int64", "bool"])
+def test_results_of_all_types(needs_compiler, tmp_path, dtype):
+    number = onnx.helper.np_dtype_to_tensor_dtype(np.dtype({"float": "float32"}.get(dtype, dtype)))
+    function = compiled(f"net (float[N,4] x) => ({dtype}[N,4] y, {dtype}[N,4] z, float[N,2,4] w) {{ "
+                        f"a = Abs(x) y = Cast<to = {number}>(a) n = Floor(a) z = Cast<to = {number}>(n) "
+                        "u = Unsqueeze(x, one) w = Concat<axis = 1>(u, u) }", tmp_path, one=np.array([1], np.int64))
+    x = noise(3, 4)
+    y, z, w = function(x)
+    np.testing.assert_array_equal(y, np.abs(x).astype(y.dtype))
+    np.testing.assert_array_equal(z, np.floor(np.abs(x)).astype(z.dtype))
+    np.testing.assert_array_equal(w, np.stack([x, x], 1))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_results_have_their_own_places(needs_compiler, tmp_path, count):
+    function = compiled(
+        "net (float[N,8,11,15] x) => (float[N,8,13,19] padded, float[N,8,13,19] y) "
+        "{ padded = Pad(x, pads) c = Conv(padded, w) y = Relu(c) }", tmp_path,
+        pads=np.array([0, 0, 1, 2, 0, 0, 1, 2]), w=np.eye(8, dtype=np.float32)[:, :, None, None] * 2)
+    x = noise(count, 8, 11, 15)
+    padded, y = function(x)
+    expected = np.pad(x, ((0, 0), (0, 0), (1, 1), (2, 2)))
+    np.testing.assert_array_equal(padded, expected)
+    np.testing.assert_allclose(y, np.maximum(2 * expected, 0), rtol=1e-6)
+
+
 def test_what_samples_share_is_given_once(needs_compiler, tmp_path):
     function = compiled("net (float[N,4] x, float[1,4] s) => (float[N,4] y) { y = Mul(x, s) }", tmp_path)
     x, s = noise(3, 4), noise(1, 4)
@@ -90,6 +116,14 @@ def test_samples_that_mix_are_compiled_as_they_are(needs_compiler, tmp_path):
     with pytest.warns(UserWarning, match="dimensions of inputs are open"):
         artifact = takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache")
     np.testing.assert_allclose(artifact.load().function()(noise(3, 4)), noise(3, 4).mean(0, keepdims=True), rtol=1e-5)
+
+
+def test_what_the_compiler_refuses_is_said_with_the_open_sizes(needs_compiler, tmp_path):
+    model = parser.parse_model('<ir_version: 8, opset_import: ["" : 17]>\n'
+                               "net (float[N,4] x) => (float[N,4] y) { y = Relu(x) }")
+    onnx.save(model, tmp_path / "net.onnx")
+    with pytest.raises(takt.CompileError, match=r"dimensions of inputs are open \(x: Nx4\)"):
+        takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache", flags=["--no-such-flag"])
 
 
 def test_the_program_compiles_it(needs_compiler, tmp_path):
