@@ -14,9 +14,11 @@ A finding prints the seed that repeats it. The last line is "N results agree, N
 differ, N do not compile"; the exit code is 0 if none differs.
 
 usage: scripts/random_networks.py [--seed=1] [--count=20] [--recipe=NAME]
-                                  [--int8] [--blocks=N] [--keep=DIRECTORY]
+                                  [--int8] [--samples] [--blocks=N] [--keep=DIRECTORY]
        --int8: quantize each network, as pairs of QuantizeLinear and
                DequantizeLinear
+       --samples: leave the number of samples open, and call the networks with
+               three; those in which samples mix are left out
        --blocks: blocks of a network (default: 1 to 12)
        --keep: leave the networks that differ or do not compile there
 
@@ -36,6 +38,7 @@ import onnxruntime
 from onnxruntime import quantization
 
 import takt
+from takt.networks import samples
 from random_operators import Comparison, Network, flags
 
 TOLERANCE, INT8_TOLERANCE = 1e-3, 0.1
@@ -44,9 +47,10 @@ TOLERANCE, INT8_TOLERANCE = 1e-3, 0.1
 class Chain(Network):
     """A network whose blocks use results of earlier ones."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, is_open=False):
         super().__init__(seed)
         self.shapes = {}  # Of each tensor.
+        self.is_open = is_open
 
     def tensor(self, kind, inputs, shape, **attributes):
         name = self.operator(kind, inputs, **attributes)
@@ -66,7 +70,8 @@ class Chain(Network):
         return self.tensor(kind, [x, *others], self.shapes[x], **attributes)
 
     def reshaped(self, x, *shape):
-        return self.tensor("Reshape", [x, self.constant(shape)], shape)
+        sizes = [-1, *shape[1:]] if self.is_open else shape
+        return self.tensor("Reshape", [x, self.constant(sizes)], shape)
 
     def turned(self, x, *order):
         shape = [self.shapes[x][axis] for axis in order]
@@ -390,9 +395,11 @@ def next_block(net, x):
     return net.random.choices(list(kinds), list(kinds.values()))[0](net, x)
 
 
-def make_network(seed, blocks):
-    net = Chain(seed)
+def make_network(seed, blocks, is_open=False):
+    net = Chain(seed, is_open)
     batch = net.one_of(1, 1, 1, 1, 2, 3)
+    if is_open:
+        batch = 3
     if net.happens(0.2):
         x = net.start([batch, net.one_of(1, 3, 4, 8), *(net.whole(3, 9) for _ in range(3))])
     elif net.happens(0.75):
@@ -433,6 +440,13 @@ def quantized(net, path):
     return onnx.load(out)
 
 
+def with_open_samples(model):
+    """The network with the outermost dimension of its inputs open."""
+    for value in [*model.graph.input, *model.graph.output]:
+        value.type.tensor_type.shape.dim[0].dim_param = "N"
+    return model
+
+
 def away(found, wanted):
     """The greatest difference, as a part of the greatest number."""
     return float(np.abs(found - wanted).max(initial=0) / max(1e-3, np.abs(wanted).max(initial=0)))
@@ -455,6 +469,12 @@ class NetworkComparison(Comparison):
             onnx.save(model, self.path)
         if wanted is None:
             return self.report("ONNX Runtime refuses", seed, "")
+        if net.is_open:
+            model = with_open_samples(model)
+            if samples.split(model) is None:
+                self.counts["mix samples"] += 1
+                return None
+            onnx.save(model, self.path)
         try:
             found = takt.compile(self.path, cache=self.cache, **self.options).load()
             found = found.net(*feeds.values())
@@ -492,14 +512,17 @@ class NetworkComparison(Comparison):
 def main():
     parser = flags(__doc__)
     parser.add_argument("--int8", action="store_true")
+    parser.add_argument("--samples", action="store_true")
     parser.add_argument("--blocks", type=int)
     parser.add_argument("--keep", type=pathlib.Path)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         comparison = NetworkComparison(given.recipe, pathlib.Path(folder))
         for seed in range(given.seed, given.seed + given.count):
-            comparison.check(make_network(seed, given.blocks), seed, given.int8, given.keep)
+            comparison.check(make_network(seed, given.blocks, given.samples), seed, given.int8, given.keep)
     counts = comparison.counts
+    if given.samples:
+        print(f"{counts['mix samples']} networks mix samples")
     print(f"{counts['agree']} networks agree, {counts['differ']} differ, {counts['do not compile']} do not compile")
     return counts["differ"] > 0
 
