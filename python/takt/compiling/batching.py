@@ -132,21 +132,24 @@ def _call_for_each(arguments: list[Tensor], opened: list[Tensor], results: list[
 
 def _to_bytes(i: int, kind: Tensor, size: int) -> Iterator[str]:
     """A result of the call as %c."""
-    source = f"%o#{i}" if kind[1] != "i1" else f"%byte{i}"
-    if kind[1] == "i1":  # It has a byte.
-        yield f"        {source} = arith.extui %o#{i} : {_builtin(kind)} to {_builtin((kind[0], 'i8'))}"
     stored = kind if kind[1] != "i1" else (kind[0], "i8")
+    # Without the barrier the compiler writes a result into the row before there is one.
+    yield f"        %q{i} = util.optimization_barrier %o#{i} : {_builtin(kind)}"
+    source = f"%q{i}"
+    if stored != kind:
+        source = f"%byte{i}"
+        yield f"        {source} = arith.extui %q{i} : {_builtin(kind)} to {_builtin(stored)}"
     yield f"        %c{i} = flow.tensor.bitcast {source} : {_builtin(stored)} -> tensor<1x{size}xi8>"
 
 
 def _of_bytes(i: int, kind: Tensor, size: int, number: str) -> Iterator[str]:
     """The results of all samples as %l, from %part."""
-    stored = _opened(kind if kind[1] != "i1" else (kind[0], "i8"))
-    target = f"%l{i}" if kind[1] != "i1" else f"%bits{i}"
+    stored = kind if kind[1] != "i1" else (kind[0], "i8")
+    target = f"%l{i}" if stored == kind else f"%byte{i}"
     yield (f"      {target} = flow.tensor.bitcast %part{i} : tensor<?x{size}xi8>{{{number}}} -> "
-           f"{_builtin(stored)}{{{number}}}")
-    if kind[1] == "i1":
-        yield f"      %l{i} = arith.trunci {target} : {_builtin(stored)} to {_builtin(_opened(kind))}"
+           f"{_builtin(_opened(stored))}{{{number}}}")
+    if stored != kind:
+        yield f"      %l{i} = arith.trunci {target} : {_builtin(_opened(stored))} to {_builtin(_opened(kind))}"
 
 
 def _call(names: list[str], arguments: list[Tensor], results: list[Tensor]) -> str:

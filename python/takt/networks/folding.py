@@ -21,7 +21,7 @@ _KEPT = {
     "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli",
 }
 # Each round knows more shapes than the last one.
-_ROUNDS_MAX = 16
+_ROUNDS_MAX = 64
 # A result of more bytes than this must not be larger than its inputs.
 _BYTES_MAX = 1 << 24
 # These write the same values many times.

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from . import folding, graphs, static_shapes
+from . import folding, graphs, inference, static_shapes
 
 # Samples of the larger copy. A prime that is no usual size of anything else.
 _SAMPLES = 7
@@ -115,6 +115,15 @@ def _demand(condition: Any) -> None:
         raise _Unproved()
 
 
+def _shapes(model: Any) -> dict[str, tuple[int, ...]]:
+    """Those that are known; a tensor may be empty."""
+    graph = inference.inferred_graph(model)
+    return {value.name: tuple(dim.dim_value for dim in value.type.tensor_type.shape.dim)
+            for value in [*graph.input, *graph.value_info, *graph.output]
+            if value.type.tensor_type.HasField("shape")
+            and all(dim.HasField("dim_value") for dim in value.type.tensor_type.shape.dim)}
+
+
 class _Proof(graphs.NodeReader):
     """Follows samples through the copy with several.
 
@@ -128,6 +137,7 @@ class _Proof(graphs.NodeReader):
         self.few, self.many = graphs.Graph(one), graphs.Graph(several)
         self.onnx = self.many.onnx
         self.constants = self.many.constants
+        self.few_shapes, self.shapes = _shapes(one), _shapes(several)
         self.names = names
         self.places: dict[str, int] = {}
         self.groups: dict[str, int] = {}
@@ -172,7 +182,7 @@ class _Proof(graphs.NodeReader):
         name = node.output[0]
         if node.op_type not in ("ConstantOfShape", "Expand") or name in self.constants:
             return
-        several, one = self.shape(name), self.few.shapes.get(name)
+        several, one = self.shape(name), self.few_shapes.get(name)
         if several == one or one is None:
             return
         if node.op_type == "Expand":
@@ -224,7 +234,7 @@ class _Proof(graphs.NodeReader):
 
     def check(self, name: str) -> None:
         """The two copies of the tensor differ in the number of samples alone."""
-        several, one = list(self.shape(name)), list(self.few.shapes.get(name, ()))
+        several, one = list(self.shape(name)), list(self.few_shapes.get(name, ()))
         place = self.places[name]
         _demand(len(one) == len(several) and several[place] == one[place] * _SAMPLES)
         _demand(several[:place] + several[place + 1:] == one[:place] + one[place + 1:])
@@ -232,7 +242,7 @@ class _Proof(graphs.NodeReader):
     def shape(self, name: str) -> tuple[int, ...]:
         if name in self.constants:
             return self.constants[name].shape
-        shape = self.many.shapes.get(name)
+        shape = self.shapes.get(name)
         _demand(shape is not None)
         return shape
 
