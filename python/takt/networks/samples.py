@@ -173,6 +173,7 @@ class _Proof(graphs.NodeReader):
                 self.follow(node)
             for value in self.many.graph.output:
                 _demand(self.places.get(value.name) == 0 and self.shape(value.name)[0] == _SAMPLES)
+                _demand(value.name not in self.steps)
         except _Unproved:
             return False
         return True
@@ -418,6 +419,7 @@ class _Proof(graphs.NodeReader):
     def on_gather(self, node: Any) -> int:
         data, indices = node.input
         axis = self.axis(node, 0)
+        _demand(data not in self.steps)
         if data in self.places and axis == self.places[data]:
             return axis + self.own_rows(data, indices)
         _demand(indices not in self.steps)
@@ -464,8 +466,12 @@ class _Proof(graphs.NodeReader):
 
     def on_resize(self, node: Any) -> int:
         """Sizes and scales count samples, too; the shapes of the copies say that they fit."""
-        _demand(node.input[0] in self.places and not any(name in self.places for name in node.input[1:]))
+        _demand(node.input[0] in self.places)
         place = self.places[node.input[0]]
+        for name in node.input[1:]:
+            if not self.is_fixed(name):
+                several, one = self.constants[name], self.few.constants[name]
+                _demand(np.array_equal(np.delete(several, place), np.delete(one, place)))
         _demand(self.attributes(node).get("coordinate_transformation_mode") != b"tf_crop_and_resize")
         _demand(self.shape(node.output[0])[place] == self.shape(node.input[0])[place])
         return place

@@ -149,6 +149,27 @@ def test_inputs(inputs, body, of_sample):
     assert (None if found is None else found.of_sample) == of_sample
 
 
+def test_rows_of_a_table_of_all_samples_are_no_result():
+    constants = {"zero": np.array(0, np.int64), "one": np.array(1, np.int64), "four": np.array(4, np.int64)}
+    body = ("n = Shape<end = 1>(x) s = Squeeze(n) r = Range(zero, s, one) offsets = Mul(r, four) "
+            "m = ArgMax<axis = 1, keepdims = 0>(x) y = Add(m, offsets)")
+    assert not is_split(body, result="int64[N] y", **constants)
+
+
+@pytest.mark.parametrize("sizes, is_apart", [
+    ("n = Shape<end = 2>(x) size = Concat<axis = 0>(n, wanted) y = Resize(x, , , size)", True),
+    ("y = Resize(x, , scales)", True),
+    # The scale of the rows depends on the number of samples.
+    ("n = Shape<end = 1>(x) f = Cast<to = 1>(n) a = Mul(f, small) row = Add(a, two) "
+     "s = Concat<axis = 0>(ones, row, last) y = Resize(x, , s)", False),
+])
+def test_resize(sizes, is_apart):
+    constants = {"wanted": ints(8, 8), "scales": np.array([1, 1, 2, 2], np.float32), "ones": np.ones(2, np.float32),
+                 "small": np.array([1e-3], np.float32), "two": np.array([2], np.float32),
+                 "last": np.array([2], np.float32)}
+    assert is_split(sizes, "float[N,3,4,4] x", "float[N,3,8,8] y", **constants) == is_apart
+
+
 def test_the_network_is_one_of_one_sample():
     found = samples.split(network("net (float[N,4] x) => (float[N,4] y) { y = Relu(x) }"))
     assert [dim.dim_value for dim in found.model.graph.input[0].type.tensor_type.shape.dim] == [1, 4]
