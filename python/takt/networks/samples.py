@@ -534,7 +534,7 @@ class _Proof(graphs.NodeReader):
         _demand(not self.attributes(node).get("layout", 0) and self.places.get(node.input[0]) == 1)
         given = [*node.input, *[""] * 8]
         self.are_fixed([*given[1:4], *given[7:8]])
-        _demand(not given[4] or self.is_shared(given[4], 1))
+        _demand(not given[4] or self.places.get(given[4]) == 0 or self.is_shared(given[4], 1))  # Lengths of samples.
         for name in given[5:7]:  # What a layer begins with: [directions, samples, units].
             _demand(not name or self.places.get(name) == 1 or self.is_shared(name, 2))
         return 2, 1, 1

@@ -123,6 +123,9 @@ def test_what_mixes_samples_is_not_split(body, constants):
     ("y = Conv(x, w)", True, {"w": floats(2, 5, 3)}),
     ("t = Transpose<perm = [1, 0, 2]>(x) r, h = GRU<hidden_size = 2>(t, w, u) f = Squeeze(r, one) "
      "y = Transpose<perm = [1, 0, 2]>(f)", True, {"w": floats(1, 6, 4), "u": floats(1, 6, 2), "one": ints(1)}),
+    ("t = Transpose<perm = [1, 0, 2]>(x) n = Shape<end = 1>(x) l = Expand(five, n) lengths = Cast<to = 6>(l) "
+     "r, h = GRU<hidden_size = 2>(t, w, u, , lengths) f = Squeeze(r, one) y = Transpose<perm = [1, 0, 2]>(f)", True,
+     {"w": floats(1, 6, 4), "u": floats(1, 6, 2), "one": ints(1), "five": ints(5)}),
     ("r, h = GRU<hidden_size = 2>(x, w, u) y = Squeeze(r, one)", False,
      {"w": floats(1, 6, 4), "u": floats(1, 6, 2), "one": ints(1)}),
     ("y = InstanceNormalization(x, a, a)", True, {"a": floats(5)}),
