@@ -68,7 +68,7 @@ class _Round:
         is_opened = False
         room = subgraphs.NODES_MAX - len(self.graph.node)
         for node in self.graph.node:
-            inner = subgraphs.opened(node, self.constants, self.shapes, room)
+            inner = subgraphs.opened(node, self.constants, self.shapes, room, self.opsets)
             if inner is not None:
                 room -= len(inner.node)
                 kept.extend(inner.node)

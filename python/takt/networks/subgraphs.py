@@ -1,7 +1,8 @@
 """The nodes that an If, a Loop or a Scan stands for, for folding.py.
 
 An If with a known condition is one of its branches. A Loop or a Scan with a known
-number of turns is that many copies of its body, whose tensors may differ in shape.
+number of turns is that many copies of its body, whose tensors may differ in shape. The
+condition of a Loop may count.
 """
 
 from __future__ import annotations
@@ -14,25 +15,29 @@ import numpy as np
 NODES_MAX = 8192
 
 
-def opened(node: Any, constants: dict[str, np.ndarray], shapes: dict[str, tuple[int, ...]], room: int) -> Any:
+def opened(node: Any, constants: dict[str, np.ndarray], shapes: dict[str, tuple[int, ...]], room: int,
+           opsets: dict[str, int]) -> Any:
     """What takes the place of a node: an onnx.GraphProto with its nodes and
     initializers; None for a node that stays.
 
     constants, shapes    what is known of the tensors that the node reads.
     room                 how many nodes a loop may become.
+    opsets               of the network, by domain.
     """
     openers = {"If": _Opener.branch, "Loop": _Opener.loop, "Scan": _Opener.scan}
     if node.domain not in ("", "ai.onnx") or node.op_type not in openers:
         return None
-    opener = _Opener(node, constants, shapes, room)
+    opener = _Opener(node, constants, shapes, room, opsets)
     return opener.result if openers[node.op_type](opener) else None
 
 
 class _Opener:
     def __init__(self, node: Any, constants: dict[str, np.ndarray], shapes: dict[str, tuple[int, ...]],
-                 room: int) -> None:
+                 room: int, opsets: dict[str, int]) -> None:
         import onnx
+        import onnx.reference
 
+        self.opsets = opsets
         self.onnx = onnx
         self.node = node
         self.known = constants
@@ -57,7 +62,9 @@ class _Opener:
         body = self.attributes["body"]
         turns, condition, *states = self.node.input
         count = self.known.get(turns)
-        if count is None or not self.never_ends(body, condition) or not self.fits(body, int(count)):
+        if not self.never_ends(body, condition):
+            count = self.count_turns(body, count, condition, list(states))
+        if count is None or not self.fits(body, int(count)):
             return False
         true = self.constant(np.array(True))
         states, rows = self.turns(
@@ -82,6 +89,67 @@ class _Opener:
         if name in makers and makers[name].op_type == "Constant" and makers[name].attribute[0].name == "value":
             values[name] = makers[name].attribute[0].t
         return name in values and bool(self.onnx.numpy_helper.to_array(values[name]).reshape(-1)[0])
+
+    def count_turns(self, body: Any, limit: Any, condition: str, states: list[str]) -> int | None:
+        """How many turns a loop takes whose condition depends on known numbers alone, such as
+        a counter among its states; None: that is not known."""
+        known = self.known.get(condition)
+        if known is None or not known.reshape(-1)[0]:
+            return None
+        number, _, *arguments = [value.name for value in body.input]
+        values = {name: self.known[state] for name, state in zip(arguments, states) if state in self.known}
+        following = {name: value.name for name, value in zip(arguments, body.output[1:])}
+        while True:  # A state is known in all turns if the next one follows from known ones.
+            results = [body.output[0].name, *(following[name] for name in values)]
+            nodes, missing = self.needed(body, results, {number, body.input[1].name, *values})
+            lost = [name for name in values if following[name] in missing]
+            if not lost:
+                break
+            for name in lost:
+                del values[name]
+        if body.output[0].name in missing:
+            return None
+        most = self.room // max(len(body.node), 1)
+        for turn in range(most if limit is None else min(most, int(limit))):
+            feeds = {number: np.array(turn, np.int64), body.input[1].name: np.array(True), **values}
+            try:
+                goes_on, *new = self.evaluate(body, nodes, feeds, results)
+            except Exception:  # What the reference of the package onnx does not know.
+                return None
+            if not goes_on.reshape(-1)[0]:
+                return turn + 1
+            values = dict(zip(values, new))
+        return None if limit is None else int(limit)
+
+    def needed(self, body: Any, results: list[str], given: set[str]) -> tuple[list[Any], set[str]]:
+        """The nodes that make the results, and which results need what is not known."""
+        known = {"", *given, *self.known, *(tensor.name for tensor in body.initializer)}
+        for node in body.node:
+            if all(name in known for name in node.input) and not any(each.HasField("g") for each in node.attribute):
+                known.update(node.output)
+        wanted, nodes = set(results) & known, []
+        for node in reversed(body.node):
+            if wanted.intersection(node.output):
+                nodes.append(node)
+                wanted.update(node.input)
+        return nodes[::-1], set(results) - known
+
+    def evaluate(self, body: Any, nodes: list[Any], feeds: dict[str, np.ndarray], results: list[str]
+                 ) -> list[np.ndarray]:
+        helper, numpy_helper = self.onnx.helper, self.onnx.numpy_helper
+        values = {tensor.name: numpy_helper.to_array(tensor) for tensor in body.initializer}
+        for name in {name for node in nodes for name in node.input} | set(results):
+            if name in self.known and name not in feeds:
+                values.setdefault(name, self.known[name])
+        values.update(feeds)
+        made = {name for node in nodes for name in node.output}
+        wanted = [name for name in dict.fromkeys(results) if name in made]
+        graph = helper.make_graph(
+            nodes, "turn", [helper.make_value_info(name, self.onnx.TypeProto()) for name in values],
+            [helper.make_value_info(name, self.onnx.TypeProto()) for name in wanted])
+        evaluator = self.onnx.reference.ReferenceEvaluator(graph, opsets=self.opsets)
+        values.update(zip(wanted, map(np.asarray, evaluator.run(wanted, values))))
+        return [values[name] for name in results]
 
     def scan(self) -> bool:
         body = self.attributes["body"]

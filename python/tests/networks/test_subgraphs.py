@@ -107,6 +107,34 @@ def test_a_list_may_grow():
     check(model, {"x": floats(4)}, "Loop")
 
 
+def counting_loop(step, limit):
+    """A loop that ends when a counter has reached 5, as tf2onnx writes the layers of Keras."""
+    body = helper.make_graph(
+        [helper.make_node("Add", ["i", step], ["next_i"]), helper.make_node("Less", ["next_i", "five"], ["is_less"]),
+         helper.make_node("Less", ["turn", "ten"], ["is_early"]),
+         helper.make_node("And", ["is_less", "is_early"], ["go"]),
+         helper.make_node("Mul", ["s", "half"], ["next"]), helper.make_node("Add", ["next", "x"], ["row"]),
+         helper.make_node("Cast", ["x"], ["whole"], to=TensorProto.INT64),
+         helper.make_node("ReduceMax", ["whole"], ["most"], keepdims=0)],
+        "body", [value("turn", [], TensorProto.INT64), value("on", [], TensorProto.BOOL),
+                 value("i", [], TensorProto.INT64), value("s", [2])],
+        [value("go", [], TensorProto.BOOL), value("next_i", [], TensorProto.INT64), value("next", [2]),
+         value("row", [2])], tensors(five=np.int64(5), ten=np.int64(10), half=np.float32(0.5), two=np.int64(2)))
+    loop = helper.make_node("Loop", [limit, "true", "zero", "x"], ["last_i", "last", "rows"], body=body)
+    return model_of([loop], {"x": [2]}, ["last", "rows"], true=np.array(True), zero=np.int64(0),
+                    many=np.int64(1000), one=np.int64(1))
+
+
+@pytest.mark.parametrize("limit, turns", [("many", 3), ("", 3), ("one", 1)])
+def test_a_loop_that_counts_is_opened(limit, turns):
+    ported = check(counting_loop("two", limit), {"x": floats(2)}, "Loop")
+    assert sum(node.op_type == "Mul" for node in ported.graph.node) == turns
+
+
+def test_a_loop_that_counts_by_an_input_stays():
+    assert "Loop" in {node.op_type for node in folding.fold(counting_loop("most", "many")).graph.node}
+
+
 @pytest.mark.parametrize("turns, end", [("n", "on"), ("count", "less"), ("many", "on"), ("none", "on")])
 def test_a_loop_of_unknown_or_many_turns_stays(turns, end):
     body = loop_body(
