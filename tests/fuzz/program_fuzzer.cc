@@ -24,9 +24,9 @@ namespace {
 
 using vm::Value;
 
-// Of branches, calls and pieces of buffers; a program that ends takes fewer.
+// Branches, calls and pieces of buffers count; a program that ends has fewer.
 constexpr uint64_t kStepLimit = 20 * kInstructionsMax;
-// Of a program that the reference did not see end.
+// The limit for a program that the reference did not see end.
 constexpr uint64_t kEndlessStepLimit = kInstructionsMax;
 
 Value ToValue(char letter, uint64_t bits) {

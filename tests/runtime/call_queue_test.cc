@@ -84,6 +84,7 @@ TEST(CallQueueTest, RunsTheCallersOwnTurnHereAndOthersOnWorkers) {
   has_run.get_future().wait();  // Shutdown() may run what is left here.
   EXPECT_EQ(first_ran, here);
   EXPECT_NE(second_ran, here);
+  EXPECT_NE(second_ran, std::thread::id());
   executor->Shutdown();
 }
 
