@@ -47,7 +47,6 @@ class _Round:
 
     def __init__(self, model: Any, samples: int) -> None:
         import onnx
-        import onnx.reference
 
         self.onnx = onnx
         self.samples = samples
@@ -115,22 +114,12 @@ class _Round:
         if any(np.prod(self.shapes.get(name, ()), dtype=np.float64) > limit for name in node.output):
             return None
         try:
-            values = self.evaluate(node, feeds)
+            values = subgraphs.evaluate([node], feeds, [name for name in node.output if name], self.opsets)
         except Exception:  # What the reference does not know, the compiler may.
             return None
         if any(not isinstance(value, np.ndarray) or value.nbytes > limit for value in values.values()):
             return None
         return values
-
-    def evaluate(self, node: Any, feeds: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        helper = self.onnx.helper
-        outputs = [name for name in node.output if name]
-        graph = helper.make_graph(
-            [node], "node", [helper.make_value_info(name, self.onnx.TypeProto()) for name in feeds],
-            [helper.make_value_info(name, self.onnx.TypeProto()) for name in outputs])
-        evaluator = self.onnx.reference.ReferenceEvaluator(graph, opsets=self.opsets)
-        return {name: value if isinstance(value, list) else np.asarray(value)  # A sequence is no array.
-                for name, value in zip(outputs, evaluator.run(outputs, feeds))}
 
 
 def needed(nodes: Iterable[Any], results: Iterable[str]) -> tuple[list[Any], set[str]]:

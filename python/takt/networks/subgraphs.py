@@ -31,11 +31,25 @@ def opened(node: Any, constants: dict[str, np.ndarray], shapes: dict[str, tuple[
     return opener.result if openers[node.op_type](opener) else None
 
 
+def evaluate(nodes: list[Any], feeds: dict[str, np.ndarray], results: list[str], opsets: dict[str, int]
+             ) -> dict[str, Any]:
+    """What the nodes compute of `feeds`, by the reference implementation of the package onnx. A
+    sequence is a list."""
+    import onnx
+    import onnx.reference
+
+    helper = onnx.helper
+    graph = helper.make_graph(
+        nodes, "nodes", [helper.make_value_info(name, onnx.TypeProto()) for name in feeds],
+        [helper.make_value_info(name, onnx.TypeProto()) for name in results])
+    values = onnx.reference.ReferenceEvaluator(graph, opsets=opsets).run(results, feeds)
+    return {name: value if isinstance(value, list) else np.asarray(value) for name, value in zip(results, values)}
+
+
 class _Opener:
     def __init__(self, node: Any, constants: dict[str, np.ndarray], shapes: dict[str, tuple[int, ...]],
                  room: int, opsets: dict[str, int]) -> None:
         import onnx
-        import onnx.reference
 
         self.opsets = opsets
         self.onnx = onnx
@@ -136,19 +150,14 @@ class _Opener:
 
     def evaluate(self, body: Any, nodes: list[Any], feeds: dict[str, np.ndarray], results: list[str]
                  ) -> list[np.ndarray]:
-        helper, numpy_helper = self.onnx.helper, self.onnx.numpy_helper
-        values = {tensor.name: numpy_helper.to_array(tensor) for tensor in body.initializer}
+        values = {tensor.name: self.onnx.numpy_helper.to_array(tensor) for tensor in body.initializer}
         for name in {name for node in nodes for name in node.input} | set(results):
             if name in self.known and name not in feeds:
                 values.setdefault(name, self.known[name])
         values.update(feeds)
         made = {name for node in nodes for name in node.output}
         wanted = [name for name in dict.fromkeys(results) if name in made]
-        graph = helper.make_graph(
-            nodes, "turn", [helper.make_value_info(name, self.onnx.TypeProto()) for name in values],
-            [helper.make_value_info(name, self.onnx.TypeProto()) for name in wanted])
-        evaluator = self.onnx.reference.ReferenceEvaluator(graph, opsets=self.opsets)
-        values.update(zip(wanted, map(np.asarray, evaluator.run(wanted, values))))
+        values.update(evaluate(nodes, values, wanted, self.opsets))
         return [values[name] for name in results]
 
     def scan(self) -> bool:

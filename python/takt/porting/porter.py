@@ -15,7 +15,7 @@ import numpy as np
 
 from . import (deformed, filters, fourier, images, layers, lists, operators, places, regions, resized, scales, scores,
                sequences, transposed, unrolled, volumes)
-from ..networks import canonical, folding, graphs, subgraphs
+from ..networks import canonical, folding, graphs, inference, subgraphs
 
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
 _PASSES_MAX = 100  # What replaces an operator is replaced at most a few times.
@@ -123,13 +123,11 @@ def _port_inner(outer: Any, graph: Any) -> None:
 def _with_results(model: Any, ported: Any) -> Any:
     """With the inferred shapes of the results, which files state wrongly or not
     at all."""
-    import onnx
-
     for value in ported.graph.output:
         if value.type.HasField("tensor_type"):
             value.type.tensor_type.ClearField("shape")
-    inferred = onnx.shape_inference.infer_shapes(ported, data_prop=True)
-    for value, stated in zip(inferred.graph.output, model.graph.output):
+    inference.infer_shapes(ported)
+    for value, stated in zip(ported.graph.output, model.graph.output):
         tensor = value.type.tensor_type
         if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
             value.CopyFrom(stated)
@@ -142,7 +140,7 @@ def _with_results(model: Any, ported: Any) -> Any:
             dim.Clear()
             if is_stated:
                 dim.dim_value = dims[i].dim_value
-    return inferred
+    return ported
 
 
 class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPorter, fourier.FourierPorter,
