@@ -17,9 +17,9 @@ import numpy as np
 
 from . import folding, graphs, inference, static_shapes
 
-# Samples of the larger copy. A prime that is no usual size of anything else.
+# The larger copy has this many samples: a prime that is no usual size of anything else.
 _SAMPLES = 7
-# Of constants that were computed in both copies, by the greatest value.
+# How far constants may differ that both copies compute, as a part of the greatest value.
 _ROUNDING = 1e-5
 
 _ELEMENTWISE = {
@@ -30,8 +30,8 @@ _ELEMENTWISE = {
     "Pow", "Reciprocal", "Relu", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign",
     "Sqrt", "Sub", "Sum", "Swish", "Tan", "Tanh", "ThresholdedRelu", "Where", "Xor",
 }
-_LABELS = "0123456789"  # Of an ellipsis.
-# Of images: the samples are outermost, the channels follow.
+_LABELS = "0123456789"  # They stand for the dimensions of an ellipsis.
+# They read images: the samples are outermost, the channels follow.
 _IMAGES = {
     "AveragePool", "BatchNormalization", "Conv", "ConvInteger", "ConvTranspose", "DepthToSpace", "GlobalAveragePool",
     "GlobalLpPool", "GlobalMaxPool", "GroupNormalization", "InstanceNormalization", "LRN", "LpPool", "MaxPool",
@@ -59,8 +59,9 @@ class OneSample:
 
 
 def split(model: Any) -> OneSample | None:
-    """The network of one sample, if that says all of `model`, an onnx.ModelProto, whose
-    inputs leave their outermost dimension open. None: that is not known."""
+    """The network of one sample, if `model`, an onnx.ModelProto, computes the same for each of its
+    samples. The inputs of `model` leave the number of samples, their outermost dimension, open.
+    None: that is not known."""
     names = _inputs_of_samples(model)
     if names is None:
         return None
@@ -102,6 +103,21 @@ class _Unproved(Exception):
     """An operator may mix samples."""
 
 
+def _place(several: tuple[int, ...], one: tuple[int, ...]) -> int | None:
+    """The only axis along which two shapes differ, if it has several samples in place of one."""
+    if len(several) != len(one):
+        return None
+    differing = [axis for axis in range(len(one)) if several[axis] != one[axis]]
+    if len(differing) != 1 or several[differing[0]] != one[differing[0]] * _SAMPLES:
+        return None
+    return differing[0]
+
+
+def _copied(one: np.ndarray, axis: int) -> np.ndarray:
+    """A copy for each sample, along the axis."""
+    return np.concatenate([one] * _SAMPLES, axis)
+
+
 def _is_equal(a: np.ndarray, b: np.ndarray) -> bool:
     """But for roundings: the same sums are added in another order in a product of another size."""
     if a.dtype.kind != "f":
@@ -141,9 +157,9 @@ class _Proof(graphs.NodeReader):
         self.names = names
         self.places: dict[str, int] = {}
         self.groups: dict[str, int] = {}
-        self.group_count = 1  # Of what the node reads; then of its results.
+        self.group_count = 1  # What the node reads has so many; a rule sets that of the results.
         self.steps: dict[str, int] = {}
-        self.step = 0  # Of the node's results.
+        self.step = 0  # The results of the node get it.
         self.rules = {
             **dict.fromkeys(_ELEMENTWISE, self.on_elementwise), **dict.fromkeys(_IMAGES, self.on_image),
             **dict.fromkeys(_ALONG_AN_AXIS, self.on_axis), **dict.fromkeys(_REDUCTIONS, self.on_reduction),
@@ -161,13 +177,12 @@ class _Proof(graphs.NodeReader):
     def run(self) -> bool:
         for name in self.names:
             self.places[name], self.groups[name] = 0, 1
-        made = {node.output[0]: node for node in self.few.graph.node}
         try:
             for node in self.many.graph.node:
                 if not any(name in self.places for name in folding.reads(node)):
                     self.find_copies(node)
                     continue
-                other = made.get(node.output[0])
+                other = self.few.makers.get(node.output[0])
                 _demand(other is not None and other.op_type == node.op_type and node.domain == ""
                         and list(other.input) == list(node.input))
                 self.follow(node)
@@ -186,32 +201,20 @@ class _Proof(graphs.NodeReader):
         several, one = self.shape(name), self.few_shapes.get(name)
         if several == one or one is None:
             return
+        place = _place(several, one)
+        _demand(place is not None)
         if node.op_type == "Expand":
-            before = self.shape(node.input[0])
-            before = (1,) * (len(several) - len(before)) + tuple(before)
-            _demand(self.is_fixed(node.input[0]))
-            self.place_copies(name, several, one)
-            _demand(before[self.places[name]] == 1)
-        else:
-            self.place_copies(name, several, one)
-
-    def place_copies(self, name: str, several: tuple[int, ...], one: tuple[int, ...]) -> None:
-        differing = [axis for axis in range(len(several)) if len(one) == len(several) and several[axis] != one[axis]]
-        _demand(len(differing) == 1)
-        self.places[name], self.groups[name] = differing[0], 1
-        self.check(name)
+            _demand(self.is_shared(node.input[0], len(several) - place))
+        self.places[name], self.groups[name] = place, 1
 
     def adopt(self, name: str) -> None:
         """A constant with the same values for each sample has samples."""
         several, one = self.constants.get(name), self.few.constants.get(name)
-        if several is None or one is None or several.ndim != one.ndim or name in self.places:
+        if several is None or one is None or name in self.places:
             return
-        differing = [axis for axis in range(several.ndim) if several.shape[axis] != one.shape[axis]]
-        if len(differing) != 1 or several.shape[differing[0]] != one.shape[differing[0]] * _SAMPLES:
-            return
-        copies = [_SAMPLES if axis == differing[0] else 1 for axis in range(several.ndim)]
-        if _is_equal(several, np.tile(one, copies)):
-            self.places[name], self.groups[name] = differing[0], 1
+        place = _place(several.shape, one.shape)
+        if place is not None and _is_equal(several, _copied(one, place)):
+            self.places[name], self.groups[name] = place, 1
 
     def follow(self, node: Any) -> None:
         rule = self.rules.get(node.op_type)
@@ -440,8 +443,7 @@ class _Proof(graphs.NodeReader):
         several, one = self.constants[indices], self.few.constants[indices]
         for axis in range(several.ndim):
             steps = np.arange(_SAMPLES).repeat(one.shape[axis]).reshape([-1] + [1] * (several.ndim - axis - 1)) * rows
-            copies = [_SAMPLES if each == axis else 1 for each in range(several.ndim)]
-            expected = np.tile(one, copies) + steps
+            expected = _copied(one, axis) + steps
             if expected.shape == several.shape and np.array_equal(expected, several) and (one >= 0).all():
                 return axis
         raise _Unproved()
