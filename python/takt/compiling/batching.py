@@ -6,6 +6,8 @@ import math
 import re
 from typing import Iterable, Iterator, Sequence, Tuple
 
+from ..rewriting import lowering
+
 # The importer's function, up to its body.
 _HEAD = re.compile(
     r"^  func\.func @(?P<name>[\w.$]+|\"[^\"]*\")\((?P<arguments>.*?)\) -> (?P<results>.*?)"
@@ -76,11 +78,10 @@ def _public(name: str, arguments: list[Tensor], results: list[Tensor], is_of_sam
 def _call_with_all(arguments: list[Tensor], opened: list[Tensor], results: list[Tensor],
                    is_of_sample: Sequence[bool]) -> Iterator[str]:
     """The call for the only sample."""
-    names = [f"%a{i}" if varies else f"%t{i}" for i, varies in enumerate(is_of_sample)]
-    for i, name in enumerate(names):
-        if is_of_sample[i]:
-            yield f"      {name} = tensor.cast %t{i} : {_builtin(opened[i])} to {_builtin(arguments[i])}"
-    yield f"      %o:{len(results)} = {_call(names, arguments, results)}"
+    for i, varies in enumerate(is_of_sample):
+        if varies:
+            yield f"      %a{i} = tensor.cast %t{i} : {_builtin(opened[i])} to {_builtin(arguments[i])}"
+    yield f"      %o:{len(results)} = {_call(is_of_sample, arguments, results)}"
     for i, kind in enumerate(results):
         # Results become parts of one buffer, and the compiler forgets that their offsets differ in
         # the loop. Behind a barrier each is a buffer of its own.
@@ -103,12 +104,11 @@ def _call_for_each(arguments: list[Tensor], opened: list[Tensor], results: list[
     yield f"      %nothing = tensor.empty({number}) : {rows}"
     yield (f"      %filled = scf.for %i = %zero to {number} step %one iter_args(%before = %nothing) -> "
            f"({rows}) {{")
-    names = [f"%a{i}" if varies else f"%t{i}" for i, varies in enumerate(is_of_sample)]
-    for i, name in enumerate(names):
-        if is_of_sample[i]:
-            yield (f"        {name} = tensor.extract_slice %t{i}{_place(arguments[i])} : "
+    for i, varies in enumerate(is_of_sample):
+        if varies:
+            yield (f"        %a{i} = tensor.extract_slice %t{i}{_place(arguments[i])} : "
                    f"{_builtin(opened[i])} to {_builtin(arguments[i])}")
-    yield f"        %o:{len(results)} = {_call(names, arguments, results)}"
+    yield f"        %o:{len(results)} = {_call(is_of_sample, arguments, results)}"
     for i in order:
         yield from _to_bytes(i, results[i], sizes[i])
     parts = ", ".join(f"tensor<1x{sizes[i]}xi8>" for i in order)
@@ -132,7 +132,7 @@ def _call_for_each(arguments: list[Tensor], opened: list[Tensor], results: list[
 
 def _to_bytes(i: int, kind: Tensor, size: int) -> Iterator[str]:
     """A result of the call as %c."""
-    stored = kind if kind[1] != "i1" else (kind[0], "i8")
+    stored = _stored(kind)
     # Without the barrier the compiler writes a result into the row before there is one.
     yield f"        %q{i} = util.optimization_barrier %o#{i} : {_builtin(kind)}"
     source = f"%q{i}"
@@ -144,7 +144,7 @@ def _to_bytes(i: int, kind: Tensor, size: int) -> Iterator[str]:
 
 def _of_bytes(i: int, kind: Tensor, size: int, number: str) -> Iterator[str]:
     """The results of all samples as %l, from %part."""
-    stored = kind if kind[1] != "i1" else (kind[0], "i8")
+    stored = _stored(kind)
     target = f"%l{i}" if stored == kind else f"%byte{i}"
     yield (f"      {target} = flow.tensor.bitcast %part{i} : tensor<?x{size}xi8>{{{number}}} -> "
            f"{_builtin(_opened(stored))}{{{number}}}")
@@ -152,17 +152,23 @@ def _of_bytes(i: int, kind: Tensor, size: int, number: str) -> Iterator[str]:
         yield f"      %l{i} = arith.trunci {target} : {_builtin(_opened(stored))} to {_builtin(_opened(kind))}"
 
 
-def _call(names: list[str], arguments: list[Tensor], results: list[Tensor]) -> str:
+def _stored(kind: Tensor) -> Tensor:
+    """A bit has a byte."""
+    return kind if kind[1] != "i1" else (kind[0], "i8")
+
+
+def _call(is_of_sample: Sequence[bool], arguments: list[Tensor], results: list[Tensor]) -> str:
+    """The call with a sample, %a, of each argument that has samples."""
+    names = [f"%a{i}" if varies else f"%t{i}" for i, varies in enumerate(is_of_sample)]
     kinds = ", ".join(map(_builtin, arguments))
     return f"func.call @{_ONE}({', '.join(names)}) : ({kinds}) -> {_tuple(map(_builtin, results))}"
 
 
 def _place(kind: Tensor) -> str:
-    """Of sample %i: offsets, sizes and strides."""
+    """The offsets, sizes and strides of sample %i."""
     sizes = kind[0].split(",")
-    rest = len(sizes) - 1
-    return (f"[{', '.join(['%i'] + ['0'] * rest)}] [{', '.join(sizes)}] "
-            f"[{', '.join(['1'] * (rest + 1))}]")
+    offsets = ["%i"] + ["0"] * (len(sizes) - 1)
+    return f"[{', '.join(offsets)}] [{', '.join(sizes)}] [{', '.join('1' for _ in sizes)}]"
 
 
 def _head_of_one(arguments: list[tuple[str, Tensor]], results: list[Tensor], attributes: str) -> str:
@@ -186,11 +192,7 @@ def _torch(kind: Tensor) -> str:
 
 
 def _builtin(kind: Tensor) -> str:
-    return f"tensor<{kind[0].replace(',', 'x')}x{_element(kind)}>"
-
-
-def _element(kind: Tensor) -> str:
-    return re.sub("^[su](?=i)", "", kind[1])  # Integers have signs there, and none here.
+    return lowering.builtin(*kind)
 
 
 def _bytes_of_element(kind: Tensor) -> int:

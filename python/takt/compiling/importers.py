@@ -15,7 +15,7 @@ from typing import Any
 
 from . import batching, convolutions
 from ..porting import porter, widening
-from ..networks import samples, static_shapes
+from ..networks import inference, samples, static_shapes
 from ..errors import CompileError
 
 _OPSET = 17
@@ -135,6 +135,13 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
         recipe = "plain"
     else:
         recipe = None if is_quantized else convolutions.recipe_of(network)
+    flags = []
+    if _has_doubles(graph):
+        # By default the compiler makes floats of doubles, except in the declarations of inputs and results.
+        flags.append("--iree-input-demote-f64-to-f32=false")
+    if one is not None:
+        # An assertion says that all arguments have as many samples.
+        flags.append("--iree-opt-strip-assertions=false")
     return Source(
         None,
         input_type="onnx",
@@ -148,10 +155,7 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
         },
         network=network,
         path=path,
-        # By default the compiler makes floats of doubles, except in the declarations of inputs and results.
-        flags=(*(["--iree-input-demote-f64-to-f32=false"] if _has_doubles(graph) else []),
-               # That a call has as many samples in each argument.
-               *(["--iree-opt-strip-assertions=false"] if one is not None else [])),
+        flags=tuple(flags),
         open_inputs=static_shapes.open_inputs(model),
         of_sample=None if one is None else one.of_sample,
         failed=failed,
@@ -188,7 +192,7 @@ def _slopes_of_channels(model: Any) -> None:
     forgets."""
     import onnx
 
-    graph, inferred = model.graph, onnx.shape_inference.infer_shapes(model).graph
+    graph, inferred = model.graph, inference.inferred_graph(model)
     ranks = {value.name: len(value.type.tensor_type.shape.dim)
              for value in [*inferred.input, *inferred.value_info] if value.type.tensor_type.HasField("shape")}
     slopes = {tensor.name: tensor for tensor in graph.initializer}

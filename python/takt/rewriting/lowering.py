@@ -30,15 +30,15 @@ def lower(mlir: str, kernels: list[AnyKernel]) -> str:
             lines.append(line)
             continue
         inputs = [name.strip() for name in match["inputs"].split(",")]
-        types = [_builtin(*found) for found in _TENSOR.findall(match["types"])]
-        result_type = _builtin(*_TENSOR.match(match["type"]).groups())
+        types = [builtin(*found) for found in _TENSOR.findall(match["types"])]
+        result_type = builtin(*_TENSOR.match(match["type"]).groups())
         indent, result = match["indent"], match["result"]
         stem = f"%takt_{result[1:]}"  # A number alone takes no suffix.
         torch_types = re.findall(r"!torch\.vtensor<[^>]*>", match["types"])
         operands = []
-        for i, (operand, torch_type, builtin) in enumerate(zip(inputs, torch_types, types)):
+        for i, (operand, torch_type, kind) in enumerate(zip(inputs, torch_types, types)):
             operands.append(f"{stem}_{i}")
-            lines.append(f"{indent}{operands[-1]} = torch_c.to_builtin_tensor {operand} : {torch_type} -> {builtin}")
+            lines.append(f"{indent}{operands[-1]} = torch_c.to_builtin_tensor {operand} : {torch_type} -> {kind}")
         if match["kind"] == "Barrier":
             lines.append(f"{indent}{stem}_r = util.optimization_barrier {operands[0]} : {result_type}")
         else:
@@ -56,10 +56,11 @@ def lower(mlir: str, kernels: list[AnyKernel]) -> str:
     return "\n".join([*lines[: begin + 1], *_executable(exports, kernels), *lines[begin + 1:]])
 
 
-def _builtin(dimensions: str, element: str) -> str:
+def builtin(dimensions: str, element: str) -> str:
+    """The type of a torch.vtensor in the dialects of the compiler."""
     sizes = [d.strip() for d in dimensions.split(",") if d.strip()]
     # Integers have signs there, and none here.
-    return "tensor<" + "".join(f"{d}x" for d in sizes) + element.removeprefix("s") + ">"
+    return "tensor<" + "".join(f"{d}x" for d in sizes) + re.sub("^[su](?=i)", "", element) + ">"
 
 
 def _executable(exports: dict[tuple[int, tuple[str, ...]], str], kernels: list[AnyKernel]) -> Iterator[str]:
