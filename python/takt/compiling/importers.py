@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from typing import Any
+from typing import Any, Callable
 
 from . import batching, convolutions
 from ..porting import porter, widening
@@ -40,18 +40,22 @@ class Source:
     open_inputs: dict[str, str] = dataclasses.field(default_factory=dict)  # Their shapes.
     # If `network` is of one sample, and the program of any number: which inputs are of samples.
     of_sample: list[bool] | None = None
+    chunks: dict[int, Any] = dataclasses.field(default_factory=dict)  # Networks of more samples, by number.
     # Steps that failed and were left out, with the reasons.
     failed: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def text(self) -> bytes:
         if self.mlir is None:
-            self.mlir = self.batched(_import_onnx(self.network, f"importing {self.path}"))
+            self.mlir = self.program(lambda network: _import_onnx(network, f"importing {self.path}"))
         return self.mlir
 
-    def batched(self, mlir: bytes) -> bytes:
-        if self.of_sample is None:
-            return mlir
-        return batching.of_any_number(mlir.decode(), self.of_sample).encode()
+    def program(self, import_one: Callable[[Any], str]) -> bytes:
+        """The text of `network`, by an importer of one network, for all numbers of samples."""
+        text = import_one(self.network)
+        if self.of_sample is not None:
+            more = {count: import_one(network) for count, network in self.chunks.items()}
+            text = batching.of_any_number({1: text, **more}, self.of_sample)
+        return text.encode()
 
 
 def read(model: Any, shapes: static_shapes.Shapes | None = None) -> Source:
@@ -120,11 +124,12 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
     if shapes:
         model = static_shapes.fix(model, shapes)
     failed = {}
-    one = None
+    one, chunks = None, {}
     try:
         known = _of_opset(model)
         one = samples.split(known)
-        network = porter.port(widening.widen(known if one is None else one.model))
+        network = _portable(known if one is None else one.model)
+        chunks = {} if one is None else {count: _portable(each) for count, each in one.chunks.items()}
     except Exception as error:  # The importer may know what the way to it does not.
         failed["portable"] = f"{type(error).__name__}: {error}"
         network = model if one is None else one.model
@@ -158,8 +163,13 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
         flags=tuple(flags),
         open_inputs=static_shapes.open_inputs(model),
         of_sample=None if one is None else one.of_sample,
+        chunks=chunks,
         failed=failed,
     )
+
+
+def _portable(network: Any) -> Any:
+    return porter.port(widening.widen(network))
 
 
 def _has_doubles(graph: Any) -> bool:
@@ -221,7 +231,7 @@ def _resize_as_before(node: Any, graph: Any) -> None:
     node.attribute.extend(onnx.helper.make_attribute(*each) for each in own.items())
 
 
-def _import_onnx(model: Any, what: str) -> bytes:
+def _import_onnx(model: Any, what: str) -> str:
     import onnx
 
     with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
@@ -235,7 +245,7 @@ def _import_onnx(model: Any, what: str) -> bytes:
              "-o", target, f"--opset-version={_OPSET}"],
             what,
         )
-        return pathlib.Path(target).read_bytes()
+        return pathlib.Path(target).read_text()
 
 
 @dataclasses.dataclass
@@ -253,16 +263,22 @@ def rewritten(source: Source, precision: str = "") -> Rewritten | None:
         return None
     from ..rewriting import lowering, rewriter
 
-    try:
-        network, kernels = rewriter.rewrite(_of_opset(source.network), precision)
-    except Exception as error:  # No network may be one that cannot be compiled at all.
-        reason = f"{type(error).__name__}: {error}"
-        raise CompileError(f"rewriting for Takt's kernels: {reason}") from error
-    if not kernels:
+    def rewrite(network: Any) -> tuple[Any, list[lowering.AnyKernel]]:
+        try:
+            return rewriter.rewrite(_of_opset(network), precision)
+        except Exception as error:  # No network may be one that cannot be compiled at all.
+            reason = f"{type(error).__name__}: {error}"
+            raise CompileError(f"rewriting for Takt's kernels: {reason}") from error
+
+    first = rewrite(source.network)
+    if not first[1]:
         return None
-    imported = _import_onnx(network, "importing the rewritten network")
-    mlir = lowering.lower(imported.decode(), kernels)
-    return Rewritten(source.batched(mlir.encode()), rewriter.pays(network, kernels))
+
+    def import_one(network: Any) -> str:
+        changed, kernels = first if network is source.network else rewrite(network)
+        return lowering.lower(_import_onnx(changed, "importing the rewritten network"), kernels)
+
+    return Rewritten(source.program(import_one), rewriter.pays(*first))
 
 
 def _read_lowered(lowered: Any) -> Source:

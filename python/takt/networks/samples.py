@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from . import folding, graphs, inference, static_shapes
+from . import chunks, folding, graphs, inference, static_shapes
 
 # The larger copy has this many samples: a prime that is no usual size of anything else.
 _SAMPLES = 7
@@ -52,10 +52,13 @@ class OneSample:
     """A network of one sample.
 
     of_sample  by input of a call: whether its outermost dimension counts samples.
+    chunks     by number: the network of so many samples, where that is quicker than one
+               after the other.
     """
 
     model: Any
     of_sample: list[bool]
+    chunks: dict[int, Any]
 
 
 def split(model: Any) -> OneSample | None:
@@ -73,7 +76,8 @@ def split(model: Any) -> OneSample | None:
         return None
     if not is_proved:
         return None
-    return OneSample(one, [name in names for name in static_shapes.inputs_of(model)])
+    more = {count: folding.fold(_with_samples(model, names, count), count) for count in chunks.sizes(one)}
+    return OneSample(one, [name in names for name in static_shapes.inputs_of(model)], more)
 
 
 def _inputs_of_samples(model: Any) -> set[str] | None:

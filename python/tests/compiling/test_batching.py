@@ -1,5 +1,6 @@
 """Programs of any number of samples."""
 
+import re
 import subprocess
 import sys
 import warnings
@@ -25,7 +26,7 @@ _MLIR = f"""module {{
 """
 
 
-def compiled(text, tmp_path, **constants):
+def compiled(text, tmp_path, recipe=None, **constants):
     """The function of a network in the text form of ONNX; nothing is warned of."""
     model = parser.parse_model('<ir_version: 8, opset_import: ["" : 17]>\n' + text)
     for name, value in constants.items():
@@ -33,7 +34,7 @@ def compiled(text, tmp_path, **constants):
     onnx.save(model, tmp_path / "net.onnx")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        artifact = takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache")
+        artifact = takt.compile(tmp_path / "net.onnx", recipe=recipe, cache=tmp_path / "cache")
     return artifact.load().function()
 
 
@@ -42,10 +43,10 @@ def noise(*shape):
 
 
 def test_only_the_dimension_of_samples_is_open():
-    text = batching.of_any_number(_MLIR, [True, False])
+    text = batching.of_any_number({1: _MLIR}, [True, False])
     assert "@net(%arg0: !torch.vtensor<[?,3],f32>, %arg1: !torch.vtensor<[1,2],si8>)" in text
     assert "-> (!torch.vtensor<[?,3],f32>, !torch.vtensor<[?],i1>)" in text
-    assert "func.func private @takt_one_sample(%arg0.takt: tensor<1x3xf32>, %arg1.takt: tensor<1x2xi8>)" in text
+    assert "func.func private @takt_samples_1(%arg0.takt: tensor<1x3xf32>, %arg1.takt: tensor<1x2xi8>)" in text
     assert text.count(_ATTRIBUTES) == 2
 
 
@@ -86,6 +87,39 @@ def test_results_have_their_own_places(needs_compiler, tmp_path, count):
     expected = np.pad(x, ((0, 0), (0, 0), (1, 1), (2, 2)))
     np.testing.assert_array_equal(padded, expected)
     np.testing.assert_allclose(y, np.maximum(2 * expected, 0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("recipe", [None, "plain"])
+def test_some_samples_are_computed_at_once(needs_compiler, tmp_path, recipe):
+    v, w, b = noise(96, 160), noise(160, 5), noise(5)
+    function = compiled(
+        "net (float[N,96] x, float[1,96] s, float[N,96] z) => (float[N,5] y, int64[N] most) "
+        "{ a = Mul(x, s) c = Add(a, z) h = MatMul(c, v) r = Relu(h) y = Gemm(r, w, b) "
+        "most = ArgMax<axis = 1, keepdims = 0>(y) }", tmp_path, recipe, v=v, w=w, b=b)
+    s = noise(1, 96)
+    for count in (0, 1, 2, 3, 4, 5, 7, 15, 16, 17, 19, 20, 33):
+        x, z = noise(count, 96), noise(count, 96)[:, ::-1]
+        y, most = function(x, s, z)
+        expected = np.maximum((x * s + z) @ v, 0) @ w + b
+        np.testing.assert_allclose(y, expected, rtol=1e-3, atol=1e-3, err_msg=str(count))
+        np.testing.assert_array_equal(most, y.argmax(1) if count else np.zeros(0))
+
+
+def test_programs_share_equal_constants():
+    def program(count, **values):
+        lines = ",\n".join(f'      {name}: "{value}"' for name, value in values.items())
+        names = "".join(f"    %{name} = torch.vtensor.literal(dense_resource<{name}> : tensor<2xf32>)\n"
+                        for name in values)
+        text = _MLIR.replace("[1,3]", f"[{count},3]").replace("[1,2]", f"[{count},2]").replace("[1]", f"[{count}]")
+        text = text.replace("{\n    %0:2", "{\n" + names + "    %0:2")
+        return text + f"\n{{-#\n  dialect_resources: {{\n    builtin: {{\n{lines}\n    }}\n  }}\n#-}}\n"
+
+    text = batching.of_any_number({1: program(1, a="0x01", b="0x02"), 4: program(4, a="0x03", c="0x01")}, [True, True])
+    four, one = text.split("func.func private @takt_samples_")[1:]
+    used = {name: values for name, values in re.findall(r'^      (\w+): "(\w+)"', text, re.MULTILINE)}
+    assert sorted(used.values()) == ["0x01", "0x02", "0x03"]
+    named = [[used[name] for name in re.findall(r"dense_resource<(\w+)>", part)] for part in (four, one)]
+    assert named == [["0x03", "0x01"], ["0x01", "0x02"]]
 
 
 def test_what_samples_share_is_given_once(needs_compiler, tmp_path):
