@@ -59,7 +59,6 @@ class _Reducer(graphs.Graph):
         self.made = {value.name for value in graph.input} | set(self.constants)
         self.done: set[int] = set()
         self.out: list[Any] = []
-        self.count = 0
         self.is_changed = False
 
     def run(self) -> Any:
@@ -101,15 +100,11 @@ class _Reducer(graphs.Graph):
 
     # What the new graph gets.
 
-    def fresh(self) -> str:
-        self.count += 1
-        return f"takt_canonical_{self.count}"
-
     def constant(self, array: Any) -> str:
-        return self.initializer(self.fresh(), array)
+        return self.initializer(self.names.fresh("constant"), array)
 
     def emit(self, op: str, inputs: list[str], output: str | None = None, **attributes: Any) -> str:
-        output = output or self.fresh()
+        output = output or self.names.fresh("canonical")
         self.out.append(self.onnx.helper.make_node(op, inputs, [output], name=output, **attributes))
         self.made.add(output)
         return output

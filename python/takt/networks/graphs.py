@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import folding, inference
+from . import folding, inference, names
 
 
 class NodeReader:
@@ -41,6 +41,7 @@ class Graph(NodeReader):
 
     constants  initializers and the values of Constant nodes.
     makers     the node that makes each tensor.
+    names      for new tensors.
     """
 
     def __init__(self, model: Any) -> None:
@@ -56,6 +57,7 @@ class Graph(NodeReader):
                 self.constants[node.output[0]] = onnx.numpy_helper.to_array(node.attribute[0].t)
         self.makers: dict[str, Any] = {name: node for node in self.graph.node for name in node.output}
         self.results = {value.name for value in self.graph.output}
+        self.names = names.Names(self.graph)
         self.new: list[Any] = []  # Initializers of the graph that is written.
 
     @functools.cached_property

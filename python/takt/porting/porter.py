@@ -15,7 +15,7 @@ import numpy as np
 
 from . import (deformed, filters, fourier, images, layers, lists, operators, places, regions, resized, scales, scores,
                sequences, transposed, unrolled, volumes)
-from ..networks import canonical, folding, graphs, inference, subgraphs
+from ..networks import canonical, folding, graphs, inference, names, subgraphs
 
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
 _PASSES_MAX = 100  # What replaces an operator is replaced at most a few times.
@@ -172,7 +172,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
         for name, array in self.constants.items():
             self.shapes[name] = list(array.shape)
         self.out: list[Any] = []
-        self.count = 0
+        self.names = names.Names(graph)
         self.lists: dict[str, list[str]] = {}  # The members of sequences of tensors.
         self.images: dict[str, str] = {}  # Volumes, and their images.
         self.whole: dict[str, str] = {}  # Integers, and the floats that they were.
@@ -410,8 +410,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
     # Nodes of the new graph.
 
     def fresh(self, kind: str) -> str:
-        self.count += 1
-        return f"takt_{self.graph.output[0].name}_{len(self.graph.initializer)}_{kind}_{self.count}"
+        return self.names.fresh(kind)
 
     def constant(self, values: Union[np.ndarray, list[int]]) -> str:
         name = self.fresh("constant")

@@ -122,9 +122,9 @@ class _Splitter(graphs.Graph):
         self.made.add(name)
 
     def emit(self, kind: str, inputs: list[str], **attributes: Any) -> str:
-        name = f"takt_member_{len(self.out)}"
+        name = self.names.fresh("member")
         self.out.append(self.onnx.helper.make_node(kind, inputs, [name], name=name, **attributes))
         return name
 
     def value(self, value: np.ndarray) -> str:
-        return self.initializer(f"takt_member_constant_{len(self.new)}", value)
+        return self.initializer(self.names.fresh("member"), value)

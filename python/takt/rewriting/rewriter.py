@@ -17,7 +17,7 @@ import numpy as np
 
 from . import (attention, batches, boxes, branches, channels_last, endings, quantized, recurrent, signed, slicing,
                stretched, tiled_calls, top_k)
-from ..networks import canonical, elementwise, folding, graphs
+from ..networks import canonical, elementwise, folding, graphs, names
 from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import ROWS_MAX, make_kernel, prefers_winograd
 from .lowering import AnyKernel
@@ -111,7 +111,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         self.made: set[str] = {value.name for value in graph.input} | set(self.constants)
         self.done: set[int] = set()  # id() of nodes that another one includes.
         self.ranges: dict[str, tuple[str, str]] = {}  # Floats, their bytes and ranges.
-        self.count = 0
+        self.names = names.Names(graph)
         self.find_quantized()
         self.find_attention()
 
@@ -182,8 +182,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
     # What the new graph gets.
 
     def fresh(self, kind: str) -> str:
-        self.count += 1
-        return f"takt_{kind}_{self.count}"
+        return self.names.fresh(kind)
 
     def constant(self, array: np.ndarray, kind: str = "constant") -> str:
         name = self.fresh(kind)
