@@ -138,7 +138,7 @@ def compile(
     # A program for any number of samples has code for one, whose sizes are known.
     open_inputs = source.open_inputs if source.of_sample is None else {}
     if open_inputs:
-        warnings.warn(_about_open(open_inputs), stacklevel=2)
+        warnings.warn(_about_open(open_inputs, source.failed), stacklevel=2)
     job = Job(
         functools.cache(lambda: annotate(source.text())),
         source.input_type,
@@ -195,17 +195,18 @@ def compile(
 
 def _repeated(answer: Mapping[str, Any], folder: pathlib.Path, names: tuple[str, ...]) -> Artifact:
     if answer["open_inputs"]:
-        warnings.warn(_about_open(answer["open_inputs"]), stacklevel=3)
+        warnings.warn(_about_open(answer["open_inputs"], answer["report"].get("failed", {})), stacklevel=3)
     report = {key: value for key, value in answer["report"].items() if key != "compile_seconds"}
     return Artifact(folder / answer["module"], recipes.Recipe.from_json(answer["recipe"]), names,
                     {**report, "cached": True})
 
 
-def _about_open(inputs: Mapping[str, str]) -> str:
+def _about_open(inputs: Mapping[str, str], failed: Mapping[str, str]) -> str:
+    reason = f" ({failed['samples']})" if "samples" in failed else ""
     shapes = ", ".join(f"{name}: {shape}" for name, shape in inputs.items())
     return (
         f"dimensions of inputs are open ({shapes}): give their sizes (shapes=, --shape); Takt's kernels "
-        "need them, and the compiler makes slow code without them, or none"
+        f"need them, and the compiler makes slow code without them, or none{reason}"
     )
 
 
@@ -346,7 +347,7 @@ class Job:
                 said[what] = name
                 yield reason
         if self.open_inputs:
-            yield _about_open(self.open_inputs)
+            yield _about_open(self.open_inputs, failed)
 
     def _run(
         self, mlir: bytes, path: pathlib.Path, flags: list[str], recipe: recipes.Recipe

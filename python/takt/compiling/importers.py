@@ -127,11 +127,14 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
     one, chunks = None, {}
     try:
         known = _of_opset(model)
-        one = samples.split(known)
+        try:
+            one = samples.split(known)
+        except Exception as error:  # All samples are computed together, as the network has it.
+            failed["samples"] = str(error) if isinstance(error, samples.Unproved) else _said(error)
         network = _portable(known if one is None else one.model)
         chunks = {} if one is None else {count: _portable(each) for count, each in one.chunks.items()}
     except Exception as error:  # The importer may know what the way to it does not.
-        failed["portable"] = f"{type(error).__name__}: {error}"
+        failed["portable"] = _said(error)
         network = model if one is None else one.model
     graph = network.graph
     is_quantized = any(node.op_type == "QuantizeLinear" for node in graph.node)
@@ -166,6 +169,10 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
         chunks=chunks,
         failed=failed,
     )
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _portable(network: Any) -> Any:
@@ -267,8 +274,7 @@ def rewritten(source: Source, precision: str = "") -> Rewritten | None:
         try:
             return rewriter.rewrite(_of_opset(network), precision)
         except Exception as error:  # No network may be one that cannot be compiled at all.
-            reason = f"{type(error).__name__}: {error}"
-            raise CompileError(f"rewriting for Takt's kernels: {reason}") from error
+            raise CompileError(f"rewriting for Takt's kernels: {_said(error)}") from error
 
     first = rewrite(source.network)
     if not first[1]:

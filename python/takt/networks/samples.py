@@ -47,6 +47,10 @@ _RESHAPES = {"Flatten", "Reshape", "Squeeze", "Unsqueeze"}
 _AS_THEY_ARE = {*_RESHAPES, "Cast", "Identity"}
 
 
+class Unproved(Exception):
+    """Samples may mix. The message says where."""
+
+
 @dataclasses.dataclass
 class OneSample:
     """A network of one sample.
@@ -64,18 +68,13 @@ class OneSample:
 def split(model: Any) -> OneSample | None:
     """The network of one sample, if `model`, an onnx.ModelProto, computes the same for each of its
     samples. The inputs of `model` leave the number of samples, their outermost dimension, open.
-    None: that is not known."""
+    None: they leave no number open, or more. Throws Unproved if samples may mix."""
     names = _inputs_of_samples(model)
     if names is None:
         return None
     one = _with_samples(model, names, 1)
-    try:
-        one = folding.fold(one)
-        is_proved = _Proof(names, one, folding.fold(_with_samples(model, names, _SAMPLES), _SAMPLES)).run()
-    except Exception:  # What cannot be folded is not proved.
-        return None
-    if not is_proved:
-        return None
+    one = folding.fold(one)
+    _Proof(names, one, folding.fold(_with_samples(model, names, _SAMPLES), _SAMPLES)).run()
     more = {count: folding.fold(_with_samples(model, names, count), count) for count in chunks.sizes(one)}
     return OneSample(one, [name in names for name in static_shapes.inputs_of(model)], more)
 
@@ -103,10 +102,6 @@ def _with_samples(model: Any, names: set[str], count: int) -> Any:
     return static_shapes.fix(model, shapes)
 
 
-class _Unproved(Exception):
-    """An operator may mix samples."""
-
-
 def _place(several: tuple[int, ...], one: tuple[int, ...]) -> int | None:
     """The only axis along which two shapes differ, if it has several samples in place of one."""
     if len(several) != len(one):
@@ -132,7 +127,7 @@ def _is_equal(a: np.ndarray, b: np.ndarray) -> bool:
 
 def _demand(condition: Any) -> None:
     if not condition:
-        raise _Unproved()
+        raise Unproved()
 
 
 def _shapes(model: Any) -> dict[str, tuple[int, ...]]:
@@ -151,6 +146,7 @@ class _Proof(graphs.NodeReader):
     groups  by tensor with samples: how often the samples follow each other along that
             axis. Steps x samples, as one axis, have a group for each step.
     steps   by tensor with numbers of rows: what they exceed those of the sample before by.
+    fixed   tensors that are no constants, and the same in both copies.
     """
 
     def __init__(self, names: set[str], one: Any, several: Any) -> None:
@@ -158,9 +154,9 @@ class _Proof(graphs.NodeReader):
         self.onnx = self.many.onnx
         self.constants = self.many.constants
         self.few_shapes, self.shapes = _shapes(one), _shapes(several)
-        self.names = names
-        self.places: dict[str, int] = {}
-        self.groups: dict[str, int] = {}
+        self.places: dict[str, int] = dict.fromkeys(names, 0)
+        self.groups: dict[str, int] = dict.fromkeys(names, 1)
+        self.fixed = {"", *(value.name for value in self.many.graph.input if value.name not in names)}
         self.group_count = 1  # What the node reads has so many; a rule sets that of the results.
         self.steps: dict[str, int] = {}
         self.step = 0  # The results of the node get it.
@@ -178,24 +174,36 @@ class _Proof(graphs.NodeReader):
             "TopK": self.on_top_k, "Transpose": self.on_transpose,
         }
 
-    def run(self) -> bool:
-        for name in self.names:
-            self.places[name], self.groups[name] = 0, 1
-        try:
-            for node in self.many.graph.node:
-                if not any(name in self.places for name in folding.reads(node)):
-                    self.find_copies(node)
-                    continue
-                other = self.few.makers.get(node.output[0])
-                _demand(other is not None and other.op_type == node.op_type and node.domain == ""
-                        and list(other.input) == list(node.input))
-                self.follow(node)
-            for value in self.many.graph.output:
-                _demand(self.places.get(value.name) == 0 and self.shape(value.name)[0] == _SAMPLES)
-                _demand(value.name not in self.steps)
-        except _Unproved:
-            return False
-        return True
+    def run(self) -> None:
+        for node in self.many.graph.node:
+            try:
+                self.visit(node)
+            except Unproved:
+                name = node.output[0] if node.output else node.name
+                raise Unproved(f"{node.op_type}, which makes {name!r}, may mix samples") from None
+        for value in self.many.graph.output:
+            name = value.name
+            if self.places.get(name) != 0 or self.shape(name)[0] != _SAMPLES or name in self.steps:
+                raise Unproved(f"the outermost dimension of the result {name!r} may not count samples")
+
+    def visit(self, node: Any) -> None:
+        names = folding.reads(node)
+        is_same = self.is_in_both(node)
+        if any(name in self.places for name in names):
+            _demand(is_same and node.domain == "")
+            self.follow(node)
+            return
+        if is_same and all(self.is_fixed(name) for name in names):
+            self.fixed.update(node.output)
+        self.find_copies(node)
+
+    def is_in_both(self, node: Any) -> bool:
+        """Whether the same node is in both copies. They differ where the number of samples chooses
+        the branch of an If."""
+        other = self.few.makers.get(node.output[0]) if node.output else None
+        return other is not None and all(
+            getattr(other, field) == getattr(node, field)
+            for field in ("op_type", "domain", "input", "output", "attribute"))
 
     def find_copies(self, node: Any) -> None:
         """The same values for each sample, from a node that reads none."""
@@ -256,17 +264,21 @@ class _Proof(graphs.NodeReader):
 
     def is_fixed(self, name: str) -> bool:
         """The same in both copies."""
-        if not name:
-            return True
         if name in self.places:
             return False
         if name in self.constants:
             return name in self.few.constants and np.array_equal(self.constants[name], self.few.constants[name],
                                                                  equal_nan=self.constants[name].dtype.kind == "f")
-        node = self.many.makers.get(name)
-        if node is None:  # An input that all samples share.
-            return True
-        return name not in self.few.constants and all(self.is_fixed(each) for each in folding.reads(node))
+        return name in self.fixed
+
+    def constant(self, name: str) -> np.ndarray:
+        _demand(name in self.constants)
+        return self.constants[name]
+
+    def in_both(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """A constant, with several samples and with one."""
+        _demand(name in self.few.constants)
+        return self.constant(name), self.few.constants[name]
 
     def are_fixed(self, names: Any) -> None:
         _demand(all(self.is_fixed(name) for name in names))
@@ -302,7 +314,7 @@ class _Proof(graphs.NodeReader):
         while maker is not None and maker.op_type in _AS_THEY_ARE:
             maker = self.many.makers.get(maker.input[0])
         _demand(maker is not None and maker.op_type in ("ArgMax", "ArgMin"))  # None is negative.
-        several, one = self.constants[offsets], self.few.constants[offsets]
+        several, one = self.in_both(offsets)
         _demand(several.ndim == 1 and one.tolist() == [0] and self.shape(numbers) == several.shape)
         self.step = int(several[1])
         _demand(np.array_equal(several, np.arange(_SAMPLES) * self.step))
@@ -328,7 +340,7 @@ class _Proof(graphs.NodeReader):
         place = self.place_of(node)
         axis = self.axis(node, _ALONG_AN_AXIS[node.op_type])
         if node.op_type == "CumSum":
-            axis = int(self.constants[node.input[1]]) % len(self.shape(node.input[0]))
+            axis = int(self.constant(node.input[1])) % len(self.shape(node.input[0]))
         _demand(axis != place)
         return place
 
@@ -363,7 +375,7 @@ class _Proof(graphs.NodeReader):
             if rest == 0 and size % (groups * _SAMPLES) == 0:
                 self.group_count = groups
                 return axis
-        raise _Unproved()
+        raise Unproved()
 
     def on_transpose(self, node: Any) -> int:
         place = self.place_of(node)
@@ -372,7 +384,7 @@ class _Proof(graphs.NodeReader):
 
     def on_tile(self, node: Any) -> int:
         place = self.place_of(node)
-        _demand(self.constants[node.input[1]][place] == 1)
+        _demand(self.constant(node.input[1])[place] == 1)
         return place
 
     def on_concat(self, node: Any) -> int:
@@ -406,21 +418,22 @@ class _Proof(graphs.NodeReader):
         _demand(node.input[0] in self.places)
         place = self.places[node.input[0]]
         before, after = self.shape(node.input[0]), self.shape(node.output[0])
-        starts = self.constants[node.input[1]]
-        axes = self.constants[node.input[3]] if len(node.input) > 3 and node.input[3] else range(len(starts))
+        starts, first = self.in_both(node.input[1])
+        axes = self.constant(node.input[3]) if len(node.input) > 3 and node.input[3] else range(len(starts))
         axes = [int(axis) % len(before) for axis in axes]
         if place not in axes:
             self.are_fixed(node.input[1:])
             return place
         # Whole groups, in their order.
         at = axes.index(place)
-        is_forward = len(node.input) < 5 or self.constants[node.input[4]][at] == 1
+        is_forward = len(node.input) < 5 or self.constant(node.input[4])[at] == 1
         group = before[place] // self.group_count
         _demand(is_forward and starts[at] % group == 0 and after[place] % group == 0)
-        _demand(starts[at] == self.few.constants[node.input[1]][at] * _SAMPLES)
+        _demand(starts[at] == first[at] * _SAMPLES)
         self.group_count = after[place] // group
         for name in filter(None, node.input[1:]):
-            _demand(np.array_equal(np.delete(self.constants[name], at), np.delete(self.few.constants[name], at)))
+            several, one = self.in_both(name)
+            _demand(np.array_equal(np.delete(several, at), np.delete(one, at)))
         return place
 
     def on_gather(self, node: Any) -> int:
@@ -444,13 +457,13 @@ class _Proof(graphs.NodeReader):
         if indices in self.places:
             _demand(self.steps.get(indices) == rows)
             return self.places[indices]
-        several, one = self.constants[indices], self.few.constants[indices]
+        several, one = self.in_both(indices)
         for axis in range(several.ndim):
             steps = np.arange(_SAMPLES).repeat(one.shape[axis]).reshape([-1] + [1] * (several.ndim - axis - 1)) * rows
             expected = _copied(one, axis) + steps
             if expected.shape == several.shape and np.array_equal(expected, several) and (one >= 0).all():
                 return axis
-        raise _Unproved()
+        raise Unproved()
 
     def on_elements(self, node: Any) -> int:
         data, indices = node.input
@@ -461,10 +474,10 @@ class _Proof(graphs.NodeReader):
     def on_pad(self, node: Any) -> int:
         place = self.place_of(node)
         rank = len(self.shape(node.input[0]))
-        pads = self.constants[node.input[1]]
+        pads = self.constant(node.input[1])
         axes = list(range(rank))
         if len(node.input) > 3 and node.input[3]:
-            axes = [int(axis) % rank for axis in self.constants[node.input[3]]]
+            axes = [int(axis) % rank for axis in self.constant(node.input[3])]
         if place in axes:
             at = axes.index(place)
             _demand(pads[at] == 0 and pads[at + len(axes)] == 0)
@@ -476,7 +489,7 @@ class _Proof(graphs.NodeReader):
         place = self.places[node.input[0]]
         for name in node.input[1:]:
             if not self.is_fixed(name):
-                several, one = self.constants[name], self.few.constants[name]
+                several, one = self.in_both(name)
                 _demand(np.array_equal(np.delete(several, place), np.delete(one, place)))
         _demand(self.attributes(node).get("coordinate_transformation_mode") != b"tf_crop_and_resize")
         _demand(self.shape(node.output[0])[place] == self.shape(node.input[0])[place])

@@ -20,7 +20,10 @@ def network(text, **constants):
 
 
 def is_split(body, inputs="float[N,4] x", result="float[N,M] y", **constants):
-    return samples.split(network(f"net ({inputs}) => ({result}) {{ {body} }}", **constants)) is not None
+    try:
+        return samples.split(network(f"net ({inputs}) => ({result}) {{ {body} }}", **constants)) is not None
+    except samples.Unproved:
+        return False
 
 
 def floats(*shape):
@@ -182,5 +185,23 @@ def test_other_domains_are_not_known():
     model = network("net (float[N,4] x) => (float[N,4] y) { y = Relu(x) }")
     model.graph.node[0].domain = "com.example"
     model.opset_import.append(helper.make_opsetid("com.example", 1))
-    assert samples.split(model) is None
+    with pytest.raises(samples.Unproved, match="Relu, which makes 'y', may mix samples"):
+        samples.split(model)
     assert model.graph.input[0].type.tensor_type.elem_type == TensorProto.FLOAT
+
+
+def test_a_result_without_samples_is_named():
+    with pytest.raises(samples.Unproved, match="the outermost dimension of the result 'y' may not count samples"):
+        samples.split(network("net (float[N,4] x) => (float[N,M] y) { y = Transpose(x) }"))
+
+
+def test_the_number_of_samples_may_not_choose_an_operator():
+    body = ("n = Shape<end = 1>(x) e = Equal(n, one) c = Squeeze(e) h = If(c) "
+            "<then_branch = a () => (float[1,4] p) { p = Relu(s) }, else_branch = b () => (float[1,4] p) "
+            "{ p = Neg(s) }> y = Add(x, h)")
+    assert not is_split(body, "float[N,4] x, float[1,4] s", one=ints(1))
+
+
+def test_what_all_samples_share_is_looked_at_once():
+    chain = " ".join(f"a{i + 1} = Relu(h{i}) h{i + 1} = Add(h{i}, a{i + 1})" for i in range(100))
+    assert is_split(f"h0 = Neg(s) {chain} y = Add(x, h100)", "float[N,4] x, float[1,4] s")
