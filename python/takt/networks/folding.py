@@ -35,25 +35,31 @@ def fold(model: Any, samples: int = 1) -> Any:
     folded = type(model)()
     folded.CopyFrom(model)
     model = folded
+    constants: dict[str, np.ndarray] = {}
     for _ in range(_ROUNDS_MAX):
         inference.infer_shapes(model)
-        if not _Round(model, samples).run():
+        if not _Round(model, samples, constants).run():
             break
     return model
 
 
 class _Round:
-    """Replaces, in the model, nodes by the constants that they compute."""
+    """Replaces, in the model, nodes by the constants that they compute.
 
-    def __init__(self, model: Any, samples: int) -> None:
+    constants  those that are known, from the rounds before as well.
+    """
+
+    def __init__(self, model: Any, samples: int, constants: dict[str, np.ndarray]) -> None:
         import onnx
 
         self.onnx = onnx
         self.samples = samples
         self.graph = model.graph
         self.opsets = {each.domain: each.version for each in model.opset_import}
-        self.constants: dict[str, np.ndarray] = {
-            tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in self.graph.initializer}
+        self.constants = constants
+        for tensor in self.graph.initializer:
+            if tensor.name not in constants:
+                constants[tensor.name] = onnx.numpy_helper.to_array(tensor)
         self.results = {value.name for value in self.graph.output}
         self.shapes: dict[str, tuple[int, ...]] = {}
         for value in [*self.graph.input, *self.graph.value_info]:
@@ -102,6 +108,12 @@ class _Round:
             return None
         if any(name in self.results for name in node.output):
             return None
+        if node.op_type == "Constant":
+            name, attribute = node.output[0], node.attribute[0]
+            if name in self.constants:
+                return {name: self.constants[name]}
+            if attribute.name == "value":
+                return {name: self.onnx.numpy_helper.to_array(attribute.t)}
         names = [name for name in node.input if name]
         if node.op_type in ("Shape", "Size") and names[0] in self.shapes:
             feeds = {names[0]: np.broadcast_to(np.float32(0), self.shapes[names[0]])}
