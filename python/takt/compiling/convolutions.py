@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..networks import inference
+
 # Elements of the matrices that im2col writes, for each multiply-add. More of
 # them, and writing takes longer than the faster product saves: few channels on
 # large images. docs/performance.md has the networks on both sides.
@@ -23,10 +25,8 @@ def is_small(model: Any) -> bool:
 def recipe_of(model: Any) -> str | None:
     """The recipe for an onnx.ModelProto of floats; None: it has no convolutions
     of known shapes."""
-    from onnx import shape_inference
-
-    graph = shape_inference.infer_shapes(model).graph
-    weights = {tensor.name: list(tensor.dims) for tensor in graph.initializer}
+    graph = inference.inferred_graph(model)
+    weights = {tensor.name: list(tensor.dims) for tensor in model.graph.initializer}
     shapes = {
         value.name: [dimension.dim_value for dimension in value.type.tensor_type.shape.dim]
         for value in (*graph.value_info, *graph.input, *graph.output)

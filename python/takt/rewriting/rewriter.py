@@ -17,7 +17,7 @@ import numpy as np
 
 from . import (attention, batches, boxes, branches, channels_last, endings, quantized, recurrent, signed, slicing,
                stretched, tiled_calls, top_k)
-from ..networks import canonical, elementwise, folding, graphs, names
+from ..networks import canonical, elementwise, folding, graphs, inference, names
 from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import ROWS_MAX, make_kernel, prefers_winograd
 from .lowering import AnyKernel
@@ -46,6 +46,7 @@ def rewrite(model: Any, precision: str = "") -> tuple[Any, list[AnyKernel]]:
              `kernel`, an index of the list. The list is empty if there is
              nothing that a kernel could do; then the model is the old one.
     """
+    # Folding copies the model, and the other passes change the copy.
     rewriter = _Rewriter(canonical.reduce(branches.merge(batches.split(signed.shift(folding.fold(model))))), precision)
     if not rewriter.run():
         return model, []
@@ -80,8 +81,9 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         self.onnx = onnx
         self.is_bf16 = precision.startswith("bf16")
         self.products = _PRODUCTS[precision]
-        self.model = onnx.shape_inference.infer_shapes(model, data_prop=True)
-        graph = self.model.graph
+        self.model = model
+        graph = model.graph
+        inference.infer_shapes(model)
         self.constants: dict[str, np.ndarray] = {
             tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer
         }
