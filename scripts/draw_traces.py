@@ -118,7 +118,7 @@ class Picture:
             f'<rect width="{WIDTH}" height="{self.y:.0f}" fill="#ffffff"/>\n' + "\n".join(self.parts) + "\n</svg>\n")
 
 
-def stream_rows(trace, begin, end):
+def stream_rows(trace):
     """A row for each stream: pale from a job's release to its end, red from its
     deadline on, its work in colour."""
     jobs = {e["id"]: [e["t"], None, e.get("value", 1 << 63)] for e in trace.of("job_released")}
@@ -159,7 +159,7 @@ def scheduling(traces, path):
     for title, trace in (("First come, first served", traces["first_come"]), ("Job shop", traces["job_shop"])):
         begin = trace.busiest(40_000_000)
         end = begin + 40_000_000
-        rows = stream_rows(trace, begin, end)
+        rows = stream_rows(trace)
         counts = ", ".join("{} {} of {}".format(n, *late(trace, begin, end, n)) for n in ("estimator", "policy"))
         picture.panel(f"{title}; late in these 40 ms: {counts}", begin, end, rows)
     picture.legend([(n, COLOURS[n], "bar") for n in ("estimator", "policy", "perception")]
@@ -174,7 +174,7 @@ def streams(traces, path):
     released = next(e["t"] for e in trace.of("job_released") if e["name"].startswith("policy") and e["t"] > busiest)
     begin, end = released - 300_000, released + 11_000_000
     picture = Picture("Releases, deadlines and work of three streams in 11 ms")
-    rows = stream_rows(trace, begin, end)
+    rows = stream_rows(trace)
     names = trace.streams()
     for e in trace.of("job_released"):
         if begin <= e["t"] <= end and e.get("value", 1 << 63) < 1 << 62:

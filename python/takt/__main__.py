@@ -195,15 +195,12 @@ def _tune(options: argparse.Namespace) -> int:
 
 def _bench(options: argparse.Namespace) -> int:
     from . import tuning
-    from .compiling.compiler import Artifact, compile as compile_model
+    from .compiling.compiler import compile as compile_model
     from .module import load
-    from .compiling.recipes import RECIPES
 
     path = pathlib.Path(options.module)
-    artifact = (
-        Artifact(path, RECIPES["plain"], "host") if path.suffix == ".vmfb" else compile_model(path)
-    )
-    function = load(artifact.path, device=options.device).function(options.function)
+    module = path if path.suffix == ".vmfb" else compile_model(path).path
+    function = load(module, device=options.device).function(options.function)
     inputs = tuning.example_inputs(function)
     for _ in range(2):
         function(*inputs)

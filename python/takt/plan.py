@@ -19,8 +19,6 @@ from .tools import find_tool
 if TYPE_CHECKING:
     from .instance import Instance
 
-_INSTANCES = (".fjs", ".fajs")
-
 
 class Plan:
     """Which operation runs when, and where; immutable. docs/planning.md has the

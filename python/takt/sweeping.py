@@ -15,8 +15,7 @@ from typing import Any, Callable, Iterable, Sequence
 from .errors import Error
 from .tools import find_tool
 
-# A simulated run of a second takes milliseconds; more of one task than this
-# hides what sending it to another machine costs.
+# Of one run of the simulator.
 _TIMEOUT_SECONDS = 600.0
 
 

@@ -465,6 +465,7 @@ void Scheduler::StopWaiting(OperationRecord* operation) {
 }
 
 void Scheduler::LeaveBand(OperationRecord* operation) {
+  TAKT_CHECK(waiting_count_ > 0);
   --waiting_count_;
   BandList& list = bands_[static_cast<uint32_t>(operation->facts.band)];
   UncountForCores(operation);
@@ -510,6 +511,7 @@ void Scheduler::StopRunning(OperationRecord* operation) {
       costs_.kernel(operation->kernel).alternatives[operation->alternative];
   stream->fair_until_ns = now_ns_;
   stream->fair_until = pools_[alternative.pool].fair.now();
+  TAKT_CHECK(operation->job->running_count > 0);
   --operation->job->running_count;
   operation->yields = false;
 }
@@ -575,7 +577,7 @@ void Scheduler::ReleaseSuccessors(JobRecord* job, uint32_t program_index,
                                   int64_t now_ns) {
   const JobProgram& program = programs_[job->stream->options.program];
   for (const uint32_t next : program.successors(program_index)) {
-    TAKT_DCHECK(job->pending[next] > 0);
+    TAKT_CHECK(job->pending[next] > 0);
     if (--job->pending[next] == 0) MakeReady(job, next, now_ns);
   }
 }
@@ -592,6 +594,7 @@ void Scheduler::End(OperationRecord* operation, int64_t now_ns) {
   }
   if (job->stream->options.program == kNoProgram) return;
   ReleaseSuccessors(job, index, now_ns);
+  TAKT_CHECK(job->unfinished_count > 0);
   if (--job->unfinished_count == 0) CompleteJob(job, now_ns);
 }
 
@@ -683,6 +686,7 @@ void Scheduler::Drop(JobId id, int64_t now_ns) {
 // Gives the job up. Its running operations are cancelled, and the job lives
 // until they have stopped. A job without a program lives until EndJob().
 void Scheduler::GiveUp(JobRecord* job, JobOutcome outcome, int64_t now_ns) {
+  TAKT_CHECK(job->is_live && !job->is_ending);
   job->is_ending = true;
   job->outcome = outcome;
   for (OperationRecord* operation = job->operations; operation != nullptr;) {
@@ -701,6 +705,7 @@ void Scheduler::GiveUp(JobRecord* job, JobOutcome outcome, int64_t now_ns) {
 }
 
 void Scheduler::CompleteJob(JobRecord* job, int64_t now_ns) {
+  TAKT_CHECK(job->running_count == 0 && job->waiting_count == 0);
   StreamRecord* stream = job->stream;
   if (!job->is_ending) {
     job->outcome =
@@ -852,10 +857,8 @@ void Scheduler::Advance(int64_t now_ns) {
     const JobId id = deadlines_.front().job;
     std::pop_heap(deadlines_.begin(), deadlines_.end());
     deadlines_.pop_back();
-    JobRecord* job = &jobs_[id.index];
-    if (job->is_live && job->generation == id.generation && !job->is_ending) {
-      PassDeadline(job, now_ns);
-    }
+    JobRecord* job = FindOpenJob(id);
+    if (job != nullptr) PassDeadline(job, now_ns);
   }
   if (now_ns >= share_next_ns_) ReviewShares();
   EndDelays(now_ns);

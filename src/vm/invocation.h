@@ -156,7 +156,6 @@ class alignas(16) Invocation final : public Object {
   uint32_t* first_frame() const;
   State Finish(absl::Status status);
   void CollectResults();
-  void RunUntilDone();  // Waiting whenever parked.
   std::byte* inline_stack() {
     return reinterpret_cast<std::byte*>(this) + sizeof(Invocation);
   }

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <memory>
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "npu/lease_file.h"
 
 namespace takt::npu {
 namespace {
@@ -46,6 +48,19 @@ class SharedLeaseTest : public ::testing::Test {
   }
   static void Acquire(SharedLease& lease, const Urgency& urgency = Urgency()) {
     lease.Acquire([&] { return urgency; });
+  }
+  // Waits until so many members wait for the lease.
+  void AwaitRequests(int64_t count) {
+    auto file = LeaseFile::Join(path_);
+    ASSERT_TRUE(file.ok()) << file.status();
+    const auto waits = [](const LeaseFile::Slot& slot) {
+      return slot.ticket != 0;
+    };
+    for (auto slots = file->Read().slots;
+         std::count_if(slots.begin(), slots.end(), waits) != count;
+         slots = file->Read().slots) {
+      std::this_thread::yield();
+    }
   }
 
   const std::string path_;
@@ -74,17 +89,13 @@ TEST_F(SharedLeaseTest, OneAtATimeHasIt) {
 // A member that asks in a thread of its own.
 class Asker {
  public:
-  Asker(std::unique_ptr<SharedLease> lease, SharedLease& holder,
-        const Urgency& urgency, int name, std::vector<int>* order)
+  Asker(std::unique_ptr<SharedLease> lease, const Urgency& urgency, int name,
+        std::vector<int>* order)
       : lease_(std::move(lease)), thread_([this, urgency, name, order] {
           lease_->Acquire([&] { return urgency; });
           order->push_back(name);  // Protected by the lease.
           lease_->Release();
-        }) {
-    // The holder sees the request once it is in the file.
-    const Urgency least = {0, kInfiniteFuture - 1};
-    while (!holder.ShouldYieldTo(least)) std::this_thread::yield();
-  }
+        }) {}
   ~Asker() { thread_.join(); }
 
  private:
@@ -97,11 +108,10 @@ TEST_F(SharedLeaseTest, GoesToTheMostUrgentProcess) {
   std::vector<int> order;
   Acquire(*holder);
   {
-    const Asker low(Join(), *holder, {.priority = 100}, 1, &order);
-    const Asker high(Join(), *holder, {.priority = 200}, 2, &order);
-    const Asker middle(Join(), *holder, {.priority = 128}, 3, &order);
-    // ShouldYieldTo() saw the first of them already.
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const Asker low(Join(), {.priority = 100}, 1, &order);
+    const Asker high(Join(), {.priority = 200}, 2, &order);
+    const Asker middle(Join(), {.priority = 128}, 3, &order);
+    AwaitRequests(3);
     EXPECT_TRUE(holder->ShouldYieldTo({.priority = 199}));
     EXPECT_FALSE(holder->ShouldYieldTo({.priority = 201}));
     holder->Release();
@@ -123,7 +133,8 @@ TEST_F(SharedLeaseTest, ARequestThatWaitsMayBecomeMoreUrgent) {
     rising->Release();
   });
   {
-    const Asker middle(Join(), *holder, {.priority = 100}, 2, &order);
+    const Asker middle(Join(), {.priority = 100}, 2, &order);
+    AwaitRequests(2);
     priority = 200;
     rising->Raise({.priority = 200});
     while (!holder->ShouldYieldTo({.priority = 150})) {

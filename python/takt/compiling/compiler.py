@@ -105,12 +105,14 @@ def compile(
     progress     called with lines about the tuning. None: they go to stderr.
     cache        the folder of compiled modules. Default: $TAKT_CACHE, else
                  takt under the user's cache folder.
+    timeout      of each run of the compiler, in seconds.
     """
-    reflection = _reflection(deadline, priority, affinity, isa, resource, batch_dim)
     names = targets.parse(target)
+    _check_machines(names, npu, bool(tune), host)
+    reflection = _reflection(deadline, priority, affinity, isa, resource, batch_dim)
     folder = _cache_folder(cache)
     request = None
-    if importers.is_file(model) and not tune and npu is None and host is None:
+    if importers.is_file(model) and not tune and npu is None:
         given = recipe if recipe is None else recipes.find(recipe, False).to_json()
         request = answers.Request(folder, model, repr(
             [compiler_version(), _machine(names), shapes, given, list(flags), reflection, annotations]))
@@ -151,8 +153,10 @@ def compile(
         failed=source.failed,
         open_inputs=source.open_inputs,
     )
+    if npu is not None:
+        return _compile_for_npu(job, npu, recipe, source.is_quantized)
     chosen = [recipes.find(source.recipe if recipe is None else recipe, source.is_quantized)]
-    if npu is None and recipe is None:
+    if recipe is None:
         try:
             found = read_rewritten("")
             is_native = found is not None and found.pays
@@ -163,32 +167,42 @@ def compile(
     if tune:
         from .. import tuning
 
-        if npu is not None or (names != ("host",) and host is None):
-            raise ValueError("tuning measures on this machine: target must be host, without an NPU")
-        if host is not None and len(names) > 1:
-            raise ValueError(f"target {names!r}: {host} is one machine")
         seconds = tuning.SECONDS_DEFAULT if tune is True else float(tune)
         return tuning.tune(
             job, chosen, source.is_quantized, seconds, host=host, host_tools=host_tools, progress=progress
         )
-    if host is not None:
-        raise ValueError("host: it is for tuning only")
-    if npu is None:
-        artifact = job.compile_or_fall_back(*chosen)
-        if request is not None:
-            request.keep({"module": artifact.path.name, "recipe": artifact.recipe.to_json(),
-                          "report": artifact.report, "open_inputs": open_inputs})
-        return artifact
-    from .npu import device_of, try_out
+    artifact = job.compile_or_fall_back(*chosen)
+    if request is not None:
+        request.keep({"module": artifact.path.name, "recipe": artifact.recipe.to_json(),
+                      "report": artifact.report, "open_inputs": open_inputs})
+    return artifact
 
-    if len(names) > 1:
-        raise ValueError(f"target {names!r}: a module for an NPU has one CPU")
-    device_of(npu)
-    if recipe is None and not source.is_quantized:
+
+def _check_machines(names: tuple[str, ...], npu: str | None, is_tuned: bool, host: str | None) -> None:
+    """Throws if these cannot go together."""
+    if is_tuned and (npu is not None or (names != ("host",) and host is None)):
+        raise ValueError("tuning measures on this machine: target must be host, without an NPU")
+    if host is not None and not is_tuned:
+        raise ValueError("host: it is for tuning only")
+    if host is not None and len(names) > 1:
+        raise ValueError(f"target {names!r}: {host} is one machine")
+    if npu is not None:
+        from .npu import device_of
+
+        device_of(npu)
+        if len(names) > 1:
+            raise ValueError(f"target {names!r}: a module for an NPU has one CPU")
+
+
+def _compile_for_npu(job: Job, npu: str, recipe: str | os.PathLike | recipes.Recipe | None, is_quantized: bool
+                     ) -> Artifact:
+    from .npu import try_out
+
+    if recipe is None and not is_quantized:
         recipe = "im2col"  # Convolutions become products, which the NPU does.
-    artifact = job.compile_or_fall_back(recipes.find(recipe, source.is_quantized))
+    artifact = job.compile_or_fall_back(recipes.find(recipe, is_quantized))
     artifact.report["npu"] = {"driver": npu}
-    if names == ("host",):
+    if job.target == ("host",):
         artifact.report["npu"].update(try_out(artifact.path, npu))
     return artifact
 

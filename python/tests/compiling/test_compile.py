@@ -217,3 +217,16 @@ def test_the_program_compiles_and_times(needs_compiler, tmp_path):
     done = takt_program("compile", str(tmp_path / "missing.onnx"))
     assert done.returncode == 1
     assert "missing.onnx" in done.stderr
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"host": "board"}, "for tuning only"),
+    ({"tune": True, "npu": "host"}, "without an NPU"),
+    ({"tune": True, "target": "aarch64"}, "target must be host"),
+    ({"tune": True, "host": "board", "target": "x86_64,aarch64"}, "board is one machine"),
+    ({"npu": "sim", "target": "x86_64,aarch64"}, "has one CPU"),
+    ({"npu": "other"}, "npu 'other'"),
+])
+def test_options_that_do_not_go_together_are_refused_before_the_model_is_read(options, message):
+    with pytest.raises(ValueError, match=message):
+        takt.compile("no such file.onnx", **options)
