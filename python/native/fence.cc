@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "errors.h"
+#include "gil.h"
 #include "wait.h"
 
 namespace nb = nanobind;
@@ -56,7 +57,7 @@ uint64_t TimelineValue(const Timeline& timeline) {
 void SignalTimeline(const Timeline& timeline, uint64_t value) {
   takt_status_t status = nullptr;
   {
-    nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     status = takt_timeline_signal(timeline.handle.get(), value);
   }
   Check(status);
@@ -64,7 +65,7 @@ void SignalTimeline(const Timeline& timeline, uint64_t value) {
 
 void FailTimeline(const Timeline& timeline, const char* message) {
   takt_status_t status = takt_status_create(TAKT_STATUS_UNKNOWN, message);
-  nb::gil_scoped_release no_gil;
+  const WithoutGil no_gil;
   takt_timeline_fail(timeline.handle.get(), status);
 }
 

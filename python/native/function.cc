@@ -10,6 +10,8 @@
 
 #include "errors.h"
 #include "fence.h"
+#include "gil.h"
+#include "options.h"
 #include "wait.h"
 
 namespace nb = nanobind;
@@ -33,13 +35,17 @@ bool ReadOption(nb::handle name, nb::handle value, CallOptions* options) {
       options->deadline_ns = takt_clock_deadline_ns(ToNs(value, "deadline"));
     }
   } else if (is("priority")) {
-    if (!value.is_none()) options->priority = nb::cast<int32_t>(value);
+    if (!value.is_none()) options->priority = ToPriority(value);
   } else if (is("cpus")) {
     if (!value.is_none()) options->cpu_words = ToCpuWords(value);
   } else if (is("memory_limit")) {
-    if (!value.is_none()) options->memory_limit = nb::cast<uint64_t>(value);
+    if (!value.is_none()) {
+      options->memory_limit = ToOption<uint64_t>(value, "memory_limit");
+    }
   } else if (is("step_limit")) {
-    if (!value.is_none()) options->step_limit = nb::cast<uint64_t>(value);
+    if (!value.is_none()) {
+      options->step_limit = ToOption<uint64_t>(value, "step_limit");
+    }
   } else {
     return false;
   }
@@ -63,7 +69,7 @@ void CallOnDone(void* user_data, takt_invocation_t* invocation,
   (void)invocation;
   takt_status_free(status);  // The results have it, too.
   if (Py_IsInitialized() == 0) return;
-  nb::gil_scoped_acquire gil;
+  const WithGil gil;
   nb::object on_done = nb::steal(static_cast<PyObject*>(user_data));
   try {
     on_done();
@@ -75,6 +81,9 @@ void CallOnDone(void* user_data, takt_invocation_t* invocation,
 }  // namespace
 
 int64_t ToNs(nb::handle seconds, const char* what) {
+  if (PyUnicode_Check(seconds.ptr()) != 0) {
+    RaiseUnexpected(what, "seconds", seconds);
+  }
   const double value = nb::cast<double>(nb::float_(seconds));
   // 2^63 ns are some 292 years.
   if (!(value >= 0 && value <= 9e9)) {
@@ -93,7 +102,7 @@ std::vector<uint64_t> ToCpuWords(nb::handle cpus) {
   constexpr int64_t kCpuMax = 4096;
   std::vector<uint64_t> words;
   for (nb::handle each : cpus) {
-    const int64_t cpu = nb::cast<int64_t>(each);
+    const int64_t cpu = ToOption<int64_t>(each, "cpus");
     if (cpu < 0 || cpu >= kCpuMax) {
       RaiseInvalidArgument("cpus: there is no CPU " + std::to_string(cpu));
     }
@@ -128,6 +137,7 @@ bool Invocation::IsDone() const {
 
 nb::object Invocation::Result(nb::handle timeout) {
   if (!results_.is_valid()) {
+    if (!IsDone()) CallbackScope::CheckMayWait(device_);
     WaitUntilDone(invocation_.get(), DeadlineOf(timeout));
   }
   // Another thread may have waited as well, and have taken them.
@@ -141,13 +151,15 @@ nb::object Invocation::Result(nb::handle timeout) {
 }
 
 void Invocation::Cancel() {
-  nb::gil_scoped_release no_gil;
+  const WithoutGil no_gil;
   takt_invocation_cancel(invocation_.get());
 }
 
-Function::Function(FunctionHandle function, DeviceHandle device)
+Function::Function(FunctionHandle function, DeviceHandle device,
+                   Process process)
     : function_(std::move(function)),
       device_(std::move(device)),
+      process_(process),
       name_(takt_function_name(function_.get())) {
   takt_signature_t* signature = takt_function_signature(function_.get());
   for (size_t i = 0; i < takt_signature_argument_count(signature); ++i) {
@@ -162,7 +174,7 @@ Function::Function(FunctionHandle function, DeviceHandle device)
 Function::~Function() {
   // The last reference of an instance waits for its workers, which may be in a
   // callback that waits for the GIL.
-  nb::gil_scoped_release no_gil;
+  const WithoutGil no_gil;
   function_.Reset();
   device_.Reset();
 }
@@ -211,6 +223,7 @@ Values Function::MakeArguments(nb::handle args, nb::handle kwargs,
 }
 
 nb::object Function::Call(nb::args args, nb::kwargs kwargs) {
+  CallbackScope::CheckMayWait(device());
   CallOptions options;
   Values arguments = MakeArguments(args, kwargs, &options);
   const int64_t begin_ns = takt_clock_now_ns();
@@ -232,7 +245,7 @@ nb::object Function::Call(nb::args args, nb::kwargs kwargs) {
   Values results(result_elements_.size());
   takt_status_t status = nullptr;
   {
-    nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     status =
         takt_function_invoke(function_.get(), &invoke, arguments.size(),
                              arguments.data(), results.size(), results.data());
@@ -260,13 +273,16 @@ std::unique_ptr<Invocation> Function::Start(const Values& arguments,
   takt_async_options_init(&async);
   FillOptions(options, &async);
   if (!on_done.is_none()) {
+    process_.CheckIsHere(
+        "no thread ends the call in a child of fork(): call it and wait, or "
+        "make an instance in the child");
     async.on_done = CallOnDone;
     async.user_data = nb::borrow(on_done).release().ptr();
   }
   InvocationHandle invocation;
   takt_status_t status = nullptr;
   {
-    nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     status =
         takt_async_invoke(function_.get(), &async, arguments.size(),
                           arguments.data(), wait, signal, invocation.out());
@@ -275,7 +291,8 @@ std::unique_ptr<Invocation> Function::Start(const Values& arguments,
     nb::steal(static_cast<PyObject*>(async.user_data));  // It is not called.
   }
   Check(status);
-  return std::make_unique<Invocation>(std::move(invocation), result_elements_);
+  return std::make_unique<Invocation>(std::move(invocation), device(),
+                                      result_elements_);
 }
 
 namespace {
@@ -335,7 +352,7 @@ nb::dict QueryMemory(const Function& function) {
 void Prepare(const Function& function) {
   takt_status_t status = nullptr;
   {
-    nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     status = takt_function_prepare(function.get());
   }
   Check(status);
@@ -346,8 +363,8 @@ std::unique_ptr<Function> Declare(const Function& function,
   FunctionHandle declared;
   Check(takt_function_declare(function.get(), declaration, declared.out()));
   takt_device_retain(function.device());
-  return std::make_unique<Function>(std::move(declared),
-                                    DeviceHandle(function.device()));
+  return std::make_unique<Function>(
+      std::move(declared), DeviceHandle(function.device()), function.process());
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "handle.h"
+#include "process.h"
 #include "tensors.h"
 
 namespace takt::python {
@@ -38,8 +39,11 @@ std::vector<uint64_t> ToCpuWords(nanobind::handle cpus);
 
 class Invocation {
  public:
-  Invocation(InvocationHandle invocation, ElementTypes result_elements)
+  // `device`: where the call is made; compared only.
+  Invocation(InvocationHandle invocation, const takt_device_t* device,
+             ElementTypes result_elements)
       : invocation_(std::move(invocation)),
+        device_(device),
         result_elements_(std::move(result_elements)) {}
 
   bool IsDone() const;
@@ -51,18 +55,20 @@ class Invocation {
 
  private:
   InvocationHandle invocation_;
+  const takt_device_t* const device_;
   const ElementTypes result_elements_;
   nanobind::object results_;  // Not valid: not taken yet.
 };
 
 class Function {
  public:
-  // `device`: what arguments are copied to.
-  Function(FunctionHandle function, DeviceHandle device);
+  // `device`: what arguments are copied to. `process`: of the instance.
+  Function(FunctionHandle function, DeviceHandle device, Process process);
   ~Function();
 
   takt_function_t* get() const { return function_.get(); }
   takt_device_t* device() const { return device_.get(); }
+  Process process() const { return process_; }
   const std::string& name() const { return name_; }
   // One element type for each result; it is not used for those that are no
   // tensors.
@@ -94,6 +100,7 @@ class Function {
 
   FunctionHandle function_;
   DeviceHandle device_;
+  const Process process_;
   std::string name_;
   std::vector<const takt_value_type_t*> arguments_;
   ElementTypes result_elements_;

@@ -37,6 +37,8 @@ class Handle {
     return Handle(object_);
   }
   T* get() const { return object_; }
+  // Gives the reference up without releasing it.
+  void Leak() { object_ = nullptr; }
   // For a function that stores a new reference through a T**.
   T** out() {
     Reset();

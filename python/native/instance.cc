@@ -14,6 +14,7 @@
 
 #include "errors.h"
 #include "function.h"
+#include "gil.h"
 #include "handle.h"
 
 namespace nb = nanobind;
@@ -33,7 +34,7 @@ takt_trace_contents_t* ContentsOf(Trace& trace) {
     TraceContentsHandle contents;
     takt_status_t status = nullptr;
     {
-      nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       status = takt_trace_contents_create(trace.handle.get(), contents.out());
     }
     Check(status);
@@ -45,6 +46,7 @@ takt_trace_contents_t* ContentsOf(Trace& trace) {
 struct Context {
   ContextHandle handle;
   DeviceHandle device;  // What arguments are copied to.
+  Process process;
   ~Context() {
     ReleaseWithoutGil(handle);
     ReleaseWithoutGil(device);
@@ -181,7 +183,7 @@ nb::object NpuCapabilities(const Device& device) {
 // path and the bytes, and raises an exception to refuse them.
 takt_status_t VerifyModule(void* user_data, const char* path, const void* data,
                            size_t byte_length) {
-  nb::gil_scoped_acquire gil;
+  const WithGil gil;
   const nb::handle verify(static_cast<PyObject*>(user_data));
   try {
     verify(path, nb::bytes(data, byte_length));
@@ -204,7 +206,7 @@ std::unique_ptr<Module> LoadFile(const Instance& instance,
   auto module = std::make_unique<Module>();
   takt_status_t status = nullptr;
   {
-    nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     status = takt_module_load_file(instance.handle.get(), path.c_str(),
                                    &options, module->handle.out());
   }
@@ -289,7 +291,7 @@ std::unique_ptr<Context> CreateContext(
   auto context = std::make_unique<Context>();
   takt_status_t status = nullptr;
   {
-    nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     status = takt_context_create(instance.handle.get(), &options,
                                  context->handle.out());
   }
@@ -303,8 +305,8 @@ std::unique_ptr<Function> FindFunction(const Context& context,
   FunctionHandle function;
   Check(takt_context_find_function(context.handle.get(), name.c_str(),
                                    function.out()));
-  return std::make_unique<Function>(std::move(function),
-                                    context.device.Share());
+  return std::make_unique<Function>(std::move(function), context.device.Share(),
+                                    context.process);
 }
 
 nb::dict InstanceStatistics(const Instance& instance) {
@@ -356,7 +358,7 @@ std::unique_ptr<Trace> CollectTrace(const Instance& instance) {
   auto trace = std::make_unique<Trace>();
   takt_status_t status = nullptr;
   {
-    nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     status = takt_tracing_collect(instance.handle.get(), trace->handle.out());
   }
   Check(status);
@@ -384,7 +386,7 @@ void WriteTrace(const Trace& trace, const std::string& path,
   }
   takt_status_t status = nullptr;
   {
-    nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     status = takt_trace_write_file(trace.handle.get(), chosen, path.c_str());
   }
   Check(status);

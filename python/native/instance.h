@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "gil.h"
 #include "handle.h"
 
 namespace takt::python {
@@ -12,7 +13,7 @@ namespace takt::python {
 // may be in callbacks that wait for the GIL.
 template <typename HandleType>
 void ReleaseWithoutGil(HandleType& handle) {
-  nanobind::gil_scoped_release no_gil;
+  const WithoutGil no_gil;
   handle.Reset();
 }
 

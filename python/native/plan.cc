@@ -15,6 +15,7 @@
 
 #include "errors.h"
 #include "function.h"
+#include "gil.h"
 #include "handle.h"
 #include "instance.h"
 #include "quantiles.h"
@@ -233,7 +234,7 @@ nb::tuple PlanWorkload(const Workload& workload, double seconds,
   takt_workload_plan_report_t from = {};
   takt_status_t status = nullptr;
   {
-    nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     status = takt_workload_plan(workload.handle.get(), &options,
                                 plan->handle.out(), &from);
   }
@@ -257,7 +258,7 @@ nb::list AnalyseWorkload(const Workload& workload) {
   std::vector<Bound> bounds;
   takt_status_t status = nullptr;
   {
-    nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     status = takt_workload_analyse(
         workload.handle.get(),
         [](void* user_data, const takt_response_bound_t* each) {
@@ -337,7 +338,7 @@ class PlanRun {
     }
     takt_status_t status = nullptr;
     {
-      nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       status = takt_plan_run_create(instance.handle.get(), plan.handle.get(),
                                     bindings.size(), bindings.data(), &options,
                                     run_.out());
@@ -347,7 +348,7 @@ class PlanRun {
   // A run ends with its object; the last reference of an instance waits for its
   // workers, which may wait for the GIL.
   ~PlanRun() {
-    nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     if (run_) takt_plan_run_stop(run_.get());
     run_.Reset();
   }
@@ -355,7 +356,7 @@ class PlanRun {
   void Start(int64_t start_ns) {
     takt_status_t status = nullptr;
     {
-      nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       status = takt_plan_run_start(run_.get(), start_ns);
     }
     Check(status);
@@ -366,7 +367,7 @@ class PlanRun {
     int64_t replaced_ns = 0;
     takt_status_t status = nullptr;
     {
-      nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       status = takt_plan_run_replace(run_.get(), plan.handle.get(), at_ns,
                                      &replaced_ns);
     }
@@ -375,7 +376,7 @@ class PlanRun {
   }
 
   void Stop() {
-    nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     takt_plan_run_stop(run_.get());
   }
 

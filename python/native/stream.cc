@@ -11,7 +11,10 @@
 
 #include "errors.h"
 #include "function.h"
+#include "gil.h"
 #include "handle.h"
+#include "options.h"
+#include "process.h"
 #include "quantiles.h"
 #include "tensors.h"
 #include "wait.h"
@@ -44,6 +47,7 @@ struct Callbacks {
   nb::object on_error;   // (exception, job)
   nb::object on_late;    // (job)
   ElementTypes result_elements;
+  const takt_device_t* device;  // Compared only.
 };
 
 template <typename Call>
@@ -65,7 +69,8 @@ void OnDone(void* user_data, const takt_stream_job_t* job, takt_status_t status,
     takt_status_free(status);
     return;
   }
-  nb::gil_scoped_acquire gil;
+  const WithGil gil;
+  const CallbackScope scope(callbacks->device);
   if (status != nullptr) {
     nb::object error = MakeError(status);
     if (callbacks->on_error.is_none()) return;
@@ -82,7 +87,8 @@ void OnDone(void* user_data, const takt_stream_job_t* job, takt_status_t status,
 void OnLate(void* user_data, const takt_stream_job_t* job) {
   const auto* callbacks = static_cast<const Callbacks*>(user_data);
   if (Py_IsInitialized() == 0) return;
-  nb::gil_scoped_acquire gil;
+  const WithGil gil;
+  const CallbackScope scope(callbacks->device);
   CallPython(callbacks->on_late,
              [&] { callbacks->on_late(DescribeJob(*job)); });
 }
@@ -126,10 +132,11 @@ class Stream {
         function_(nb::cast<const Function*>(function_object_)),
         callbacks_(std::make_unique<Callbacks>()) {
     callbacks_->result_elements = function_->result_elements();
+    callbacks_->device = function_->device();
     takt_stream_options_t from;
     takt_stream_options_init(&from);
     const auto text = [&](const char* key) {
-      return nb::cast<std::string>(options[key]);
+      return ToOption<std::string>(options[key], key);
     };
     from.arrival =
         Choose<takt_stream_arrival_t>(kArrivals, text("arrival"), "arrival");
@@ -138,7 +145,8 @@ class Stream {
     from.late =
         Choose<decltype(from.late)>(kLatePolicies, text("late"), "late");
     if (after != nullptr) from.after = after->stream_.get();
-    from.takes_results = nb::cast<bool>(options["takes_results"]);
+    from.takes_results =
+        ToOption<bool>(options["takes_results"], "takes_results");
     if (!options["period"].is_none()) {
       from.period_ns = ToNs(options["period"], "period");
     }
@@ -146,30 +154,35 @@ class Stream {
       from.deadline_ns = ToNs(options["deadline"], "deadline");
     }
     if (!options["priority"].is_none()) {
-      from.priority = nb::cast<int32_t>(options["priority"]);
+      from.priority = ToPriority(options["priority"]);
     }
     std::vector<uint64_t> words;
     if (!options["cpus"].is_none()) words = ToCpuWords(options["cpus"]);
     from.cpu_words = words.data();
     from.cpu_word_count = words.size();
-    from.input_queue_length = nb::cast<size_t>(options["input_queue"]);
-    from.release_queue_length = nb::cast<size_t>(options["release_queue"]);
-    from.capture_job_count = nb::cast<size_t>(options["capture_jobs"]);
+    from.input_queue_length =
+        ToOption<size_t>(options["input_queue"], "input_queue");
+    from.release_queue_length =
+        ToOption<size_t>(options["release_queue"], "release_queue");
+    from.capture_job_count =
+        ToOption<size_t>(options["capture_jobs"], "capture_jobs");
     std::string capture_path;
     if (!options["capture_path"].is_none()) {
       capture_path = text("capture_path");
       from.capture_path = capture_path.c_str();
     }
     if (!options["met"].is_none()) {
-      const auto met = nb::cast<std::pair<uint32_t, uint32_t>>(options["met"]);
+      const auto met =
+          ToOption<std::pair<uint32_t, uint32_t>>(options["met"], "met");
       from.met_min = met.first;
       from.met_window = met.second;
     }
-    from.share_permille = nb::cast<uint32_t>(options["share_permille"]);
-    from.weight = nb::cast<uint32_t>(options["weight"]);
-    callbacks_->on_result = options["on_result"];
-    callbacks_->on_error = options["on_error"];
-    callbacks_->on_late = options["on_late"];
+    from.share_permille =
+        ToOption<uint32_t>(options["share_permille"], "share");
+    from.weight = ToOption<uint32_t>(options["weight"], "weight");
+    callbacks_->on_result = ToCallback(options["on_result"], "on_result");
+    callbacks_->on_error = ToCallback(options["on_error"], "on_error");
+    callbacks_->on_late = ToCallback(options["on_late"], "on_late");
     if (!callbacks_->on_result.is_none() || !callbacks_->on_error.is_none()) {
       from.on_done = OnDone;
     }
@@ -179,8 +192,13 @@ class Stream {
   }
 
   ~Stream() {
+    if (!process_.IsHere()) {  // Its jobs do not end here.
+      stream_.Leak();
+      (void)callbacks_.release();
+      return;
+    }
     // After this no callback runs, so what it uses can go.
-    nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     takt_stream_stop(stream_.get());
     takt_status_free(
         takt_stream_wait_idle(stream_.get(), TAKT_INFINITE_FUTURE));
@@ -188,22 +206,25 @@ class Stream {
   }
 
   void Start(nb::handle at_ns) {
+    process_.CheckIsHere("a stream does not run in a child of fork()");
     const int64_t start_ns =
         at_ns.is_none() ? takt_clock_now_ns() : nb::cast<int64_t>(at_ns);
     takt_status_t status = nullptr;
     {
-      nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       status = takt_stream_start(stream_.get(), start_ns);
     }
     Check(status);
   }
 
   void Stop() {
-    nb::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     takt_stream_stop(stream_.get());
   }
 
   void WaitIdle(nb::handle timeout) {
+    CallbackScope::CheckMayWait(function_->device());
+    process_.CheckIsHere("a stream does not run in a child of fork()");
     WaitForSignals(
         DeadlineOf(timeout), "the stream is not idle yet",
         [&](int64_t slice_ns, bool* is_idle) {
@@ -250,7 +271,7 @@ class Stream {
   void WriteCapture(const std::string& path) {
     takt_status_t status = nullptr;
     {
-      nb::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       status = takt_stream_write_capture(stream_.get(), path.c_str());
     }
     Check(status);
@@ -326,6 +347,7 @@ class Stream {
  private:
   const nb::object function_object_;
   const Function* const function_;
+  const Process process_;
   std::unique_ptr<Callbacks> callbacks_;
   StreamHandle stream_;
 };

@@ -80,34 +80,45 @@ struct Numpy {
   nb::object dtypes[kDtypeCount];  // None: there is none here.
 };
 
+std::unique_ptr<Numpy> MakeNumpy() {
+  auto made = std::make_unique<Numpy>();
+  nb::module_ module = nb::module_::import_("numpy");
+  made->ndarray = module.attr("ndarray");
+  made->asarray = module.attr("asarray");
+  made->from_dlpack = module.attr("from_dlpack");
+  made->dtype = module.attr("dtype");
+  nb::object extension = nb::none();
+  try {
+    extension = nb::module_::import_("ml_dtypes");
+  } catch (nb::python_error&) {  // It is not installed.
+  }
+  for (size_t i = 0; i < kDtypeCount; ++i) {
+    const DtypeRow& row = kDtypes[i];
+    if (!row.is_extension) {
+      made->dtypes[i] = made->dtype(row.name);
+    } else if (nb::hasattr(extension, row.name)) {
+      made->dtypes[i] = made->dtype(extension.attr(row.name));
+    } else {
+      // Its bits: an unsigned integer of that size.
+      made->dtypes[i] = made->dtype(
+          takt_element_type_bit_count(row.type) == 8 ? "uint8" : "uint16");
+    }
+  }
+  return made;
+}
+
+// Imports give the lock of the interpreter up, so two threads may come here at
+// the same time. The first one's objects are used.
 const Numpy& GetNumpy() {
-  static const Numpy* const numpy = [] {
-    auto* made = new Numpy;
-    nb::module_ module = nb::module_::import_("numpy");
-    made->ndarray = module.attr("ndarray");
-    made->asarray = module.attr("asarray");
-    made->from_dlpack = module.attr("from_dlpack");
-    made->dtype = module.attr("dtype");
-    nb::object extension = nb::none();
-    try {
-      extension = nb::module_::import_("ml_dtypes");
-    } catch (nb::python_error&) {  // It is not installed.
-    }
-    for (size_t i = 0; i < kDtypeCount; ++i) {
-      const DtypeRow& row = kDtypes[i];
-      if (!row.is_extension) {
-        made->dtypes[i] = made->dtype(row.name);
-      } else if (nb::hasattr(extension, row.name)) {
-        made->dtypes[i] = made->dtype(extension.attr(row.name));
-      } else {
-        // Its bits: an unsigned integer of that size.
-        made->dtypes[i] = made->dtype(
-            takt_element_type_bit_count(row.type) == 8 ? "uint8" : "uint16");
-      }
-    }
-    return made;
-  }();
-  return *numpy;
+  static std::atomic<const Numpy*> numpy = nullptr;
+  const Numpy* found = numpy.load(std::memory_order_acquire);
+  if (found != nullptr) return *found;
+  std::unique_ptr<const Numpy> made = MakeNumpy();
+  if (numpy.compare_exchange_strong(found, made.get(),
+                                    std::memory_order_acq_rel)) {
+    found = made.release();
+  }
+  return *found;
 }
 
 nb::object DtypeOf(takt_element_type_t type) {
@@ -168,13 +179,14 @@ class HostBuffer {
 };
 
 // 0: no element type has that format.
-takt_element_type_t TypeOfFormat(const char* format) {
+takt_element_type_t TypeOfFormat(const char* format, Py_ssize_t item_bytes) {
   if (format == nullptr) return TAKT_ELEMENT_UI8;
   if (format[0] == '@' || format[0] == '=' || format[0] == '<') ++format;
   for (const DtypeRow& row : kDtypes) {
-    if (row.format != nullptr && std::strcmp(row.format, format) == 0) {
-      return row.type;
-    }
+    if (row.format == nullptr || std::strcmp(row.format, format) != 0) continue;
+    // "<l" has four bytes, and "l" has eight.
+    const uint32_t bits = takt_element_type_bit_count(row.type);
+    if (bits == 8 * static_cast<size_t>(item_bytes)) return row.type;
   }
   return 0;
 }
@@ -224,11 +236,20 @@ std::pair<nb::object, takt_element_type_t> AsArray(
   if (nb::isinstance(object, numpy.ndarray)) {
     array = nb::borrow(object);
   } else if (nb::hasattr(object, "__dlpack__")) {
-    array = numpy.from_dlpack(object);
+    try {
+      array = numpy.from_dlpack(object);
+    } catch (nb::python_error& error) {  // A bfloat16 of PyTorch, say.
+      RaiseInvalidArgument(place.Name() + ": numpy cannot take it by DLPack: " +
+                           nb::str(error.value()).c_str());
+    }
   } else if (type.is_tensor && FindRow(type.element_type) != nullptr) {
     array = numpy.asarray(object, DtypeOf(type.element_type));
   } else {
     array = numpy.asarray(object);
+  }
+  nb::object dtype = array.attr("dtype");
+  if (!nb::cast<bool>(dtype.attr("isnative"))) {
+    array = array.attr("astype")(dtype.attr("newbyteorder")("="));
   }
   array = numpy.asarray(array, nb::arg("order") = "C");
   const std::string name =
@@ -248,7 +269,9 @@ takt_value_t ToTensor(nb::handle object, const takt_value_type_t& type,
   auto host = std::make_unique<HostBuffer>();
   takt_element_type_t actual = 0;
   // bytes and memoryview offer buffers as well: of bytes.
-  if (host->Get(object)) actual = TypeOfFormat(host->view().format);
+  if (host->Get(object)) {
+    actual = TypeOfFormat(host->view().format, host->view().itemsize);
+  }
   if (actual == 0) {
     auto [array, element_type] = AsArray(object, type, place);
     actual = element_type;

@@ -8,14 +8,41 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "errors.h"
+#include "gil.h"
 
 namespace takt::python {
 
 // How often a wait looks for signals of Python: soon for a person at a
 // keyboard, and rare beside any work.
 inline constexpr int64_t kSignalPeriodNs = 50'000'000;
+
+// A scope in which this thread runs a callback of the user's for work on
+// `device`, which it must not wait for: the callback holds up that work.
+class CallbackScope {
+ public:
+  explicit CallbackScope(const takt_device_t* device)
+      : outer_(std::exchange(device_, device)) {}
+  CallbackScope(const CallbackScope&) = delete;
+  CallbackScope& operator=(const CallbackScope&) = delete;
+  ~CallbackScope() { device_ = outer_; }
+
+  // Throws takt.FailedPrecondition in a callback for `device`.
+  static void CheckMayWait(const takt_device_t* device) {
+    if (device != device_ || device == nullptr) return;
+    Check(takt_status_create(
+        TAKT_STATUS_FAILED_PRECONDITION,
+        "a callback must not wait for work of its own instance: use submit(), "
+        "stream(after=), or a thread"));
+  }
+
+ private:
+  static inline thread_local const takt_device_t* device_ = nullptr;
+
+  const takt_device_t* const outer_;
+};
 
 // The time `timeout` seconds from now; TAKT_INFINITE_FUTURE for None.
 int64_t DeadlineOf(nanobind::handle timeout);
@@ -33,7 +60,7 @@ void WaitForSignals(int64_t deadline_ns, const char* message, Wait&& wait) {
     takt_status_t status = nullptr;
     bool is_over = true;
     {
-      nanobind::gil_scoped_release no_gil;
+      const WithoutGil no_gil;
       status = wait(slice_ns, &is_over);
     }
     Check(status);

@@ -361,6 +361,7 @@ class Instance:
 
 _default_lock = threading.Lock()
 _default: Instance | None = None
+_left: list[Instance] = []  # Default instances of the processes that forked this one.
 
 
 def default_instance() -> Instance:
@@ -370,6 +371,18 @@ def default_instance() -> Instance:
         if _default is None:
             _default = Instance()
         return _default
+
+
+def _after_fork() -> None:
+    """A child has no threads of an instance: nothing is waited for at its end."""
+    global _default
+    _instances.clear()
+    if _default is not None:
+        _left.append(_default)
+        _default = None
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 @atexit.register

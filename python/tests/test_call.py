@@ -200,3 +200,25 @@ def test_the_memory_of_results_comes_back(testdata):
         del kept
         gc.collect()
         assert device.statistics()["bytes_reserved"] == 0
+
+
+def test_bytes_in_another_order_are_converted(simple):
+    x = np.arange(4, dtype=np.float32)
+    swapped = x.astype(x.dtype.newbyteorder())
+    np.testing.assert_array_equal(simple.mul(swapped, memoryview(swapped)), x * x)
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"priority": 1.5}, "priority: expected an int, got 1.5"),
+    ({"priority": "high"}, "priority: expected an int, got 'high'"),
+    ({"priority": -1}, "priority: expected 0 to 255, got -1"),
+    ({"cpus": "0-1"}, "cpus: expected an int, got '0'"),
+    ({"memory_limit": -1}, "memory_limit: expected an int from 0 on, got -1"),
+    ({"step_limit": -1}, "step_limit: expected an int from 0 on, got -1"),
+    ({"timeout": "1"}, "timeout: expected seconds, got '1'"),
+])
+def test_an_option_of_a_wrong_type_is_named(simple, options, message):
+    x = np.ones(4, np.float32)
+    with pytest.raises(takt.InvalidArgument) as error:
+        simple.mul(x, x, **options)
+    assert message in str(error.value)

@@ -196,3 +196,16 @@ def test_a_stream_keeps_its_last_jobs(module, tmp_path):
     jobs = json.loads(header["__metadata__"]["jobs"])
     assert f"job.{jobs[0]['sequence']}.input.0" in header
     assert {job["outcome"] for job in jobs} <= {"met", "missed"}
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"criticality": 0}, "criticality: expected a str, got 0"),
+    ({"weight": -1}, "weight: expected an int from 0 on, got -1"),
+    ({"met": 3}, "met: expected a pair of ints from 0 on, got 3"),
+    ({"on_result": 5}, "on_result: expected a callable, got 5"),
+])
+def test_an_option_of_a_wrong_type_is_named(simple, options, message):
+    with takt.Instance(workers=1) as instance:
+        with pytest.raises(takt.InvalidArgument) as error:
+            instance.stream(simple.on(instance).function("mul"), period=1.0, **options)
+        assert message in str(error.value)
