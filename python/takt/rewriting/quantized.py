@@ -34,6 +34,8 @@ _POINTWISE = {
     "Add", "Sub", "Mul", "Div", "Max", "Min", "Pow",
 }
 _PRODUCTS = {"MatMul", "Gemm", "Conv", "ConvTranspose", "Einsum"}
+# Steps that there are for a bias, beside the sum of products, in 32 bits.
+_BIAS_STEPS_MIN = 1 << 24
 # Some 20 us of a fast core.
 _TILE_BYTES = 32 << 10
 # As in src/kernels/rows_i8.h.
@@ -488,9 +490,13 @@ class QuantizedRewriter:
             return self.product_to_floats(node.input[0], weights, factors, bias, shape, rows, output)
         source, in_scale = found
         user, out_scale, low, high = end
+        room = 2**31 - 1 - 2 * 255 * np.abs(weights.astype(np.int64)).sum((1, 2, 3))
+        if room.min() < _BIAS_STEPS_MIN:
+            return False
+        weights, factors = with_room(weights, factors, bias / in_scale.scale, room)
         steps = in_scale.scale * factors.astype(np.float64)
         sums = np.rint(bias / steps) - in_scale.zero_point * weights.astype(np.int64).sum((1, 2, 3))
-        sums = np.clip(sums, -(2**31), 2**31 - 1).astype(np.int32)
+        sums = sums.astype(np.int32)
         is_depthwise = groups == shape[3] == shape[6] and groups > 1
         inputs = [
             self.to_last(source) if rows is None else self.to_first(source),
@@ -603,6 +609,19 @@ class QuantizedRewriter:
         shape = (1, 1, rows, ins, 1, rows, outs, 1, 1, 1, 1, 1, 1, 0, 0, 1)
         return self.quantized_product(
             node, weights[:, :, None, None], factors, bias, 1, shape, (*in_shape[:-1], outs), output)
+
+
+def with_room(weights: np.ndarray, factors: np.ndarray, bias: np.ndarray, room: np.ndarray
+              ) -> tuple[np.ndarray, np.ndarray]:
+    """The weights and their scales, coarser for the output channels whose bias has more than
+    `room` steps. Tools give a channel of zeros, or nearly so, a tiny scale.
+
+    bias  in units of the inputs' scale.
+    """
+    least = (np.abs(bias) / room * (1 + 1e-6)).astype(np.float32)
+    coarser = np.maximum(factors, least)
+    ratio = np.divide(factors, coarser, out=np.ones_like(coarser), where=coarser > 0)
+    return np.rint(weights * ratio.reshape(-1, 1, 1, 1)).astype(weights.dtype), coarser
 
 
 def tiled(kernel: QuantizedKernel) -> QuantizedKernel:

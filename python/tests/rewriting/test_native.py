@@ -294,6 +294,27 @@ def test_quantized_networks_agree(needs_compiler, tmp_path, device, is_unsigned)
     assert np.abs(got - want).max() <= 3.01 * 0.01  # Steps of the last scale.
 
 
+@pytest.mark.parametrize("scale", [1.2e-7, 1e-9])
+@pytest.mark.parametrize("zero_point", [0, 100])
+def test_a_bias_of_many_steps_is_kept(needs_compiler, tmp_path, scale, zero_point):
+    pytest.importorskip("onnxruntime")
+    net = QuantizedNet()
+    weights = net.random.integers(-127, 128, (20, 8, 3, 3)).astype(np.int8)
+    scales = np.full(20, 0.003, np.float32)
+    weights[3], weights[4, 0], scales[3:5] = 3, 0, scale
+    bias = np.zeros(20, np.float32)
+    bias[3:5] = 20, -9
+    x = net.node("Conv", net.quantize("x", 0.03, zero_point), net.integers(weights, scales, 0), net.constant(bias))
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 8, 9, 9], net.quantize(x, 0.25, 1))
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    assert b"takt_conv2d_i8" in artifact.path.read_bytes()
+    x = np.random.default_rng(4).standard_normal((1, 8, 9, 9)).astype(np.float32)
+    got = np.asarray(artifact.load(device="local-sync").function()(x))
+    assert (got[0, 3] == 20).all() and (got[0, 4] == -9).all()
+    assert np.abs(got - expected(path, x)).max() <= 1.01 * 0.25
+
+
 def bytes_to_floats(net, outs):
     """Products whose results nobody quantizes, in a convolution, a Gemm, and a sum."""
     x = net.node("Tanh", net.product("Conv", net.quantize("x", 0.03, 3), 0.03, (20, 3, 3, 3), 0, pads=[1] * 4))
