@@ -312,7 +312,9 @@ def test_a_bias_of_many_steps_is_kept(needs_compiler, tmp_path, scale, zero_poin
     x = np.random.default_rng(4).standard_normal((1, 8, 9, 9)).astype(np.float32)
     got = np.asarray(artifact.load(device="local-sync").function()(x))
     assert (got[0, 3] == 20).all() and (got[0, 4] == -9).all()
-    assert np.abs(got - expected(path, x)).max() <= 1.01 * 0.25
+    # ONNX Runtime makes integers of all biases, in steps that are too small for these two.
+    others = np.delete(got - expected(path, x), [3, 4], 1)
+    assert np.abs(others).max() <= 1.01 * 0.25
 
 
 def bytes_to_floats(net, outs):
