@@ -213,8 +213,10 @@ static inline void takt_stream_options_init(takt_stream_options_t* options) {
 //                           scheduler, or a share of a HARD stream; AFTER
 //                           without a stream of the same
 //                           instance; `takes_results` where the results do not
-//                           have the types of this function's arguments; an
-//                           argument or result that a capture cannot hold.
+//                           have the declared types and shapes of this
+//                           function's arguments (a dynamic dimension fits
+//                           any size); an argument or result that a capture
+//                           cannot hold.
 //         FAILED_PRECONDITION  the shares of the streams are more than all
 //                           cores together.
 TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_stream_create(

@@ -109,6 +109,15 @@ bool ValueType::AdmitsShape(absl::Span<const int64_t> dimensions) const {
                     });
 }
 
+bool ValueType::MayAdmitShape(
+    absl::Span<const int64_t> declared_dimensions) const {
+  return std::equal(shape, shape + rank, declared_dimensions.begin(),
+                    declared_dimensions.end(), [](int64_t own, int64_t other) {
+                      return own == Declaration::kDynamic ||
+                             other == Declaration::kDynamic || own == other;
+                    });
+}
+
 absl::string_view ValueType::type_or_kind() const {
   return *type != '\0' ? type : vm::ValueKindName(kind);
 }

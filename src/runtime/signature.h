@@ -28,6 +28,8 @@ namespace takt::runtime {
 struct ValueType {
   // True if a tensor of this shape may be passed.
   bool AdmitsShape(absl::Span<const int64_t> dimensions) const;
+  // The same for a declared shape. Declaration::kDynamic may be any size.
+  bool MayAdmitShape(absl::Span<const int64_t> declared_dimensions) const;
   // The declared type, or else the kind: "tensor<?x4xf32>", "i32".
   absl::string_view type_or_kind() const;
 

@@ -20,6 +20,16 @@ namespace {
 // The entries of a queue are made when the stream is: about 100 bytes each.
 constexpr size_t kQueueLengthMax = 1 << 20;
 
+// False if no value of the type `result` can be an argument of this type.
+bool MayFit(const runtime::ValueType& result,
+            const runtime::ValueType& argument) {
+  if (result.kind != argument.kind) return false;
+  if (!result.is_tensor || !argument.is_tensor) return true;
+  const absl::Span<const int64_t> shape(result.shape, result.rank);
+  return hal::ElementTypeFits(result.element_type, argument.element_type) &&
+         argument.MayAdmitShape(shape);
+}
+
 absl::Status CheckResults(const runtime::Function& source,
                           const runtime::Function& target) {
   const auto results = source.signature().results();
@@ -31,17 +41,12 @@ absl::Status CheckResults(const runtime::Function& source,
                      arguments.size(), " inputs"));
   }
   for (size_t i = 0; i < results.size(); ++i) {
-    const bool fits =
-        results[i].kind == arguments[i].kind &&
-        (!results[i].is_tensor || !arguments[i].is_tensor ||
-         hal::ElementTypeFits(
-             static_cast<hal::ElementType>(results[i].element_type),
-             static_cast<hal::ElementType>(arguments[i].element_type)));
-    if (fits) continue;
-    return StreamOptionError(target, "takes_results",
-                             absl::StrCat("result ", i, " of ", source.name(),
-                                          " is ", results[i].type, ", input ",
-                                          i, " is ", arguments[i].type));
+    if (MayFit(results[i], arguments[i])) continue;
+    return StreamOptionError(
+        target, "takes_results",
+        absl::StrCat("result ", i, " of ", source.name(), " is ",
+                     results[i].type_or_kind(), ", but input ", i, " expects ",
+                     arguments[i].type_or_kind()));
   }
   return absl::OkStatus();
 }

@@ -37,6 +37,8 @@ class StreamTest : public testing::Test {
     builder.ExportRaw("increment", "0I_I", &StreamTest::Increment, this);
     builder.ExportRaw("tick", "0v_v", &StreamTest::Tick, this);
     builder.ExportRaw("narrow", "0i_v", &StreamTest::Tick, this);
+    builder.ExportRaw("encode", "0r_rr", &StreamTest::Tick, this);
+    builder.ExportRaw("act", "0rr_v", &StreamTest::Tick, this);
     module_ = std::move(builder).Build().value();
     runtime::InstanceOptions options;
     options.host_loop = true;  // Makes no threads.
@@ -425,6 +427,50 @@ TEST_F(StreamTest, ErrorsNameTheBadOption) {
                               .status()
                               .message()),
               HasSubstr("takes_results: result 0 of test.increment is"));
+}
+
+TEST_F(StreamTest, ResultsHaveTheDeclaredShapesOfTheInputs) {
+  const auto create = [this](const char* results, const char* arguments) {
+    const auto source =
+        Find("encode")
+            ->Declare("(%image: tensor<?xf32>) -> " + std::string(results))
+            .value();
+    const auto target = Find("act")->Declare(arguments).value();
+    const Ref<Stream> first =
+        Stream::Create(*source, Options(Arrival::kInput)).value();
+    StreamOptions options = Options(Arrival::kAfter);
+    options.after = first.get();
+    options.takes_results = true;
+    return Stream::Create(*target, std::move(options)).status();
+  };
+  const char* const results =
+      "(%a: tensor<1x1x24xf32>, %b: tensor<?x1x128xf32>)";
+  const std::pair<const char*, const char*> wrong[] = {
+      {"(%x: tensor<8x1x48xf32>, %y: tensor<1x1x128xf32>)",
+       "test.act: stream options: takes_results: result 0 of test.encode is "
+       "tensor<1x1x24xf32>, but input 0 expects tensor<8x1x48xf32>"},
+      {"(%x: tensor<1x1x24xf32>, %y: tensor<1x128xf32>)",
+       "result 1 of test.encode is tensor<?x1x128xf32>, but input 1 expects "
+       "tensor<1x128xf32>"},
+      {"(%x: tensor<1x1x24xf16>, %y: tensor<1x1x128xf32>)",
+       "result 0 of test.encode is tensor<1x1x24xf32>, but input 0 expects "
+       "tensor<1x1x24xf16>"},
+      {"(%x: tensor<1x1x24xf32>, %y: tensor<1x?x127xf32>)", "input 1 expects"},
+  };
+  for (const auto& [arguments, message] : wrong) {
+    const absl::Status status = create(results, arguments);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << arguments;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(message));
+  }
+  for (const char* arguments :
+       {"(%x: tensor<1x1x24xf32>, %y: tensor<9x1x128xf32>)",
+        "(%x: tensor<?x1x?xf32>, %y: tensor<?x?x?xf32>)",
+        "(%x: !hal.buffer_view, %y: tensor<1x?x128xf32>)"}) {
+    EXPECT_TRUE(create(results, arguments).ok()) << arguments;
+  }
+  EXPECT_TRUE(create("(%a: !hal.buffer_view, %b: !hal.buffer_view)",
+                     "(%x: tensor<4xf32>, %y: tensor<4xf32>)")
+                  .ok());
 }
 
 TEST_F(StreamTest, AJobMayMissIfThoseBeforeItAllowIt) {
