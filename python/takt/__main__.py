@@ -71,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument("model", metavar="MODEL", help=".onnx, .mlir, .stablehlo, .tflite")
         command.add_argument("-o", "--output", metavar="FILE", help="the module; default: MODEL.vmfb")
+        command.add_argument("--name", help="of the module; default: that of the program, \"module\" for ONNX networks")
         command.add_argument(
             "--shape", action="append", default=[], metavar="NAME=1x3x640x640",
             help="an input's shape, or a dimension's size (batch=1), where the network leaves it open")
@@ -149,6 +150,7 @@ def _shared_options(options: argparse.Namespace) -> dict:
     """Of takt.compile(), for the commands that compile."""
     cpus = options.affinity
     return {
+        "name": options.name,
         "shapes": dict(map(static_shapes.parse, options.shape)),
         "flags": options.flag,
         "deadline": options.deadline,

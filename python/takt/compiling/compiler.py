@@ -9,6 +9,7 @@ import importlib.metadata
 import json
 import os
 import pathlib
+import re
 import shutil
 import tempfile
 import time
@@ -24,6 +25,9 @@ COMPILER_VERSIONS = ("3.12", "3.13")
 _TILING = "--iree-opt-data-tiling"
 # In keys of the cache: the rules by which operations are placed.
 _NPU = "npu 1"
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# Modules of the runtime's own, which others import.
+_NATIVE_MODULES = ("hal", "hal_inline", "hal_loader", "io_parameters")
 
 
 @dataclasses.dataclass
@@ -55,6 +59,7 @@ class Artifact:
 def compile(
     model: Any,
     *,
+    name: str | None = None,
     shapes: Mapping[str, int | Sequence[int]] | None = None,
     target: str | Iterable[str] = "host",
     npu: str | None = None,
@@ -78,6 +83,8 @@ def compile(
 
     model        .onnx, .mlir, .stablehlo or .tflite; MLIR text; a
                  `jax.jit(f).lower(x)`; a `torch.export.ExportedProgram`.
+    name         of the module: its functions are `name.FUNCTION`. Default: that of the
+                 program, which is "module" for ONNX networks.
     shapes       of an ONNX network's inputs, where the file leaves them open:
                  {"image": (1, 3, 640, 640)}, or {"batch": 1} by the name of the
                  dimension. A network of known shapes is much quicker.
@@ -107,6 +114,7 @@ def compile(
                  takt under the user's cache folder.
     timeout      of each run of the compiler, in seconds.
     """
+    _check_name(name)
     names = targets.parse(target)
     _check_machines(names, npu, bool(tune), host)
     reflection = _reflection(deadline, priority, affinity, isa, resource, batch_dim)
@@ -115,7 +123,7 @@ def compile(
     if importers.is_file(model) and not tune and npu is None:
         given = recipe if recipe is None else recipes.find(recipe, False).to_json()
         request = answers.Request(folder, model, repr(
-            [compiler_version(), _machine(names), shapes, given, list(flags), reflection, annotations]))
+            [compiler_version(), _machine(names), name, shapes, given, list(flags), reflection, annotations]))
         answer = request.answer()
         if answer is not None:
             return _repeated(answer, folder, names)
@@ -125,9 +133,8 @@ def compile(
         (of_function if isinstance(value, Mapping) else reflection)[key] = value
 
     def annotate(mlir: bytes) -> bytes:
-        return declarations.annotate(
-            mlir.decode(), reflection, of_function=of_function, names=source.names
-        ).encode()
+        text = declarations.annotate(mlir.decode(), reflection, of_function=of_function, names=source.names)
+        return (text if name is None else _named(text, name)).encode()
 
     @functools.lru_cache(maxsize=2)
     def read_rewritten(precision: str) -> importers.Rewritten | None:
@@ -176,6 +183,32 @@ def compile(
         request.keep({"module": artifact.path.name, "recipe": artifact.recipe.to_json(),
                       "report": artifact.report, "open_inputs": open_inputs})
     return artifact
+
+
+def _check_name(name: str | None) -> None:
+    if name is None:
+        return
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError(f"name {name!r}: expected letters, digits and _, and no digit first")
+    if name in _NATIVE_MODULES:
+        raise ValueError(f"name {name!r}: the runtime has a module of this name")
+
+
+def _named(text: str, name: str) -> str:
+    """The program as a module of this name."""
+    named = declarations.name_module(text, name)
+    if named is None:  # As the compiler writes a program, it has its module.
+        with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
+            source, target = pathlib.Path(scratch, "program.mlir"), pathlib.Path(scratch, "whole.mlir")
+            source.write_text(text, encoding="utf-8")
+            importers.run_tool(
+                [importers.find_program("iree-ir-tool"), "copy", os.fspath(source), "-o", os.fspath(target)],
+                f"naming the module {name}",
+            )
+            named = declarations.name_module(target.read_text(encoding="utf-8"), name)
+    if named is None:
+        raise CompileError(f"name {name!r}: the program has no module")
+    return named
 
 
 def _check_machines(names: tuple[str, ...], npu: str | None, is_tuned: bool, host: str | None) -> None:

@@ -1,5 +1,5 @@
 """Reads the functions of MLIR, and adds names, declarations of inputs and results,
-and annotations."""
+and annotations; names modules."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from typing import Mapping
 from ..errors import CompileError
 
 _HEADER = re.compile(r'(?:^|\{)[ \t]*(?:func|util)\.func\s+(public\s+)?@("(?:[^"\\]|\\.)*"|[\w.$-]+)\s*\(', re.M)
+# The module of a program, with the name that it may have.
+_MODULE = re.compile(r'(?:builtin\.)?module(?:\s+@(?:"(?:[^"\\]|\\.)*"|[\w.$-]+))?(?=\s*(?:\{|attributes\b))')
+_ALIAS_OR_COMMENT = re.compile(r"(?:[#!]|//)[^\n]*")
 _TORCH_TENSOR = re.compile(r"!torch\.vtensor<\[([^\]]*)\],\s*(\w+)>$")
 _TENSOR = re.compile(r"tensor<[^<>]*>$")
 # SSA names that somebody has given: not %0, not %arg0.
@@ -54,6 +57,16 @@ def find_functions(text: str) -> list[Function]:
     headers = _HEADER.finditer(text, 0, resources if resources >= 0 else len(text))
     found = (_read_function(text, header) for header in headers)
     return [f for f in found if f is not None and not any(value.type == _BINDING for value in f.inputs)]
+
+
+def name_module(text: str, name: str) -> str | None:
+    """The MLIR with a name for its module, which goes before the one that it has. None
+    if the text leaves the module out and begins with what is in it."""
+    at = _skip(text, 0)
+    while (line := _ALIAS_OR_COMMENT.match(text, at)) is not None:
+        at = _skip(text, line.end())
+    module = _MODULE.match(text, at)
+    return None if module is None else f"{text[:at]}module @{name}{text[module.end():]}"
 
 
 def annotate(

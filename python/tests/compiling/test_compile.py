@@ -114,6 +114,44 @@ def test_onnx_keeps_names_and_shapes(needs_compiler, mlp, tmp_path):
         policy(observation[:, :4])
 
 
+def test_modules_have_the_name_that_is_given(needs_compiler, mlp, tmp_path):
+    policy = takt.compile(mlp[0], cache=tmp_path, name="policy_2").load().function()
+    assert policy.name == "policy_2.policy" and policy.inputs[0]["name"] == "observation"
+    again = takt.compile(mlp[0], cache=tmp_path, name="policy_2")
+    assert again.report["cached"] and again.load().function().name == policy.name
+    assert takt.compile(mlp[0], cache=tmp_path).load().function().name == "module.policy"
+    # A program that leaves its module out keeps the names of its inputs.
+    mul = takt.compile("// A product.\n" + MUL, cache=tmp_path, name="product").load().mul
+    assert mul.name == "product.mul" and [each["name"] for each in mul.inputs] == ["lhs", "rhs"]
+
+
+@pytest.mark.parametrize("name", ["", "2nd", "a.b", "a b", "n\u00e4me", "hal", 3])
+def test_names_of_modules_are_checked(name):
+    with pytest.raises(ValueError, match="name "):
+        takt.compile("no such file.onnx", name=name)
+
+
+def test_two_networks_are_in_one_workload(needs_compiler, mlp, tmp_path):
+    functions = []
+    for name in ("left", "right"):
+        takt.compile(mlp[0], cache=tmp_path / "cache", name=name).save(tmp_path / f"{name}.vmfb")
+        functions.append({"function": f"{name}.policy", "inputs": ["1x8xf32=0.5"]})
+    workload = {
+        "name": "both",
+        "modules": [{"name": name, "file": f"{name}.vmfb"} for name in ("left", "right")],
+        "functions": functions,
+        "streams": [{"name": each["function"], "function": each["function"], "period_ms": 10} for each in functions],
+    }
+    path = tmp_path / "both.json"
+    path.write_text(json.dumps(workload))
+    output = tmp_path / "profile.json"
+    command = [takt.tools.find_tool("takt-plan"), "profile", path, "--samples=3", f"--output={output}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    profile = output.read_text()
+    assert "left.policy" in profile and "right.policy" in profile
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "int8"])
 def test_results_have_the_sign_that_is_declared(needs_compiler, tmp_path, dtype):
     """The compiler's integers have none."""

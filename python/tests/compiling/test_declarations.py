@@ -98,6 +98,20 @@ def test_annotations_of_a_function_that_is_not_there():
         declarations.annotate(TORCH, of_function={"fly": {"takt.priority": "1"}})
 
 
+@pytest.mark.parametrize("before, after", [
+    ("module {\n}", "module @net {\n}"),
+    ("module @old {\n}", "module @net {\n}"),
+    ('module @"an old {" attributes {a = 1} {\n}', "module @net attributes {a = 1} {\n}"),
+    ("module attributes {a = 1} {\n}", "module @net attributes {a = 1} {\n}"),
+    ("// module @no {\n#l = loc(unknown)\n!t = i1\n  builtin.module{}",
+     "// module @no {\n#l = loc(unknown)\n!t = i1\n  module @net{}"),
+    (TENSORS, None),
+    ("", None),
+])
+def test_modules_are_named(before, after):
+    assert declarations.name_module(before, "net") == after
+
+
 def test_names_become_words_that_differ():
     line = (
         "  func.func @f(%arg0: !torch.vtensor<[1,?],f32>, %arg1: !torch.vtensor<[],i1>)"
