@@ -101,6 +101,36 @@ TEST(FillTensorTest, ReadsOneFileInPieces) {
   EXPECT_THAT(fill("2xi8=@/nonexistent"), HasSubstr("/nonexistent: "));
 }
 
+TEST(FillTensorTest, RefusesTheHeaderOfANumpyFile) {
+  InputFiles files;
+  const std::string array =
+      FormatNpy(TAKT_ELEMENT_I8, std::vector<int64_t>{2}, "ab").value();
+  files.Add("f.npy", array + array);
+  files.Add("f.bin", array);
+  std::string data(2, '\0');
+  const std::span<uint8_t> target(reinterpret_cast<uint8_t*>(data.data()), 2);
+  const auto fill = [&](const char* text) {
+    return FillTensor(*ParseTensorText(text), &files, target);
+  };
+  for (const char* text : {"2xi8=@f.npy", "2xi8=+f.npy"}) {
+    const Status status = fill(text);
+    EXPECT_EQ(status.code(), TAKT_STATUS_INVALID_ARGUMENT) << text;
+    EXPECT_THAT(status.ToString(),
+                HasSubstr("f.npy: a numpy file begins with a header; for its "
+                          "elements write @f.npy, without 2xi8="));
+  }
+  EXPECT_THAT(fill("2xi8=@f.bin").ToString(),
+              HasSubstr("name it .npy and write @file.npy, without 2xi8="));
+  // Also between arrays, but not within the elements of one.
+  size_t byte_length = 0;
+  ASSERT_TRUE(ParseNpy(array, &byte_length).ok());
+  (*files.Open("f.npy", true))->offset = byte_length;
+  EXPECT_FALSE(fill("2xi8=+f.npy").ok());
+  (*files.Open("f.npy", true))->offset = byte_length - 2;
+  EXPECT_TRUE(fill("2xi8=+f.npy").ok());
+  EXPECT_EQ(data, "ab");
+}
+
 TEST(ParseScalarTest, TakesTheKindOfTheSignature) {
   EXPECT_EQ(ParseScalar(TAKT_VALUE_I32, "-4")->i32(), -4);
   EXPECT_EQ(ParseScalar(TAKT_VALUE_I32, "0xffffffff")->i32(), -1);

@@ -65,6 +65,17 @@ Result<Value> ParseScalarAs(takt_element_type_t type, std::string_view text) {
   return Value(value);
 }
 
+// A numpy file where the text asks for plain bytes.
+Status HeaderIsNoData(const TensorText& tensor) {
+  const std::string& path = tensor.elements;
+  const std::string use = path.ends_with(".npy")
+                              ? "for its elements write @" + path
+                              : "name it .npy and write @file.npy";
+  return InvalidArgument(
+      path + ": a numpy file begins with a header; " + use + ", without " +
+      TensorTypeText(tensor.element_type, tensor.shape) + "=");
+}
+
 // An array of one element as a scalar: what --output=@f.npy writes for one.
 Result<Value> ScalarOfArray(takt_value_kind_t kind, const NpyArray& array) {
   const size_t width = takt_element_type_bit_count(array.element_type) / 8;
@@ -240,6 +251,7 @@ Status FillTensor(const TensorText& tensor, InputFiles* files,
   TAKT_TOOLS_ASSIGN_OR_RETURN(InputFiles::Cursor * cursor,
                               files->Open(tensor.elements, tensor.rewind));
   const std::string_view rest = cursor->rest();
+  if (IsNpy(rest)) return HeaderIsNoData(tensor);
   if (rest.size() < target.size()) {
     return Status(TAKT_STATUS_OUT_OF_RANGE, tensor.elements + ": expected " +
                                                 std::to_string(target.size()) +

@@ -44,7 +44,8 @@ Result<TensorText> ParseTensorText(std::string_view text);
 // Writes the elements to `target`, which has byte_length bytes.
 //
 // Errors: as ParseElements(), InputFiles::Open(); OUT_OF_RANGE for a file
-// without that many bytes.
+// without that many bytes; INVALID_ARGUMENT for a numpy file, because its
+// header is no data.
 Status FillTensor(const TensorText& tensor, InputFiles* files,
                   std::span<uint8_t> target);
 

@@ -233,6 +233,8 @@ Result<std::string_view> TakeHeader(std::string_view* bytes) {
 
 }  // namespace
 
+bool IsNpy(std::string_view bytes) { return bytes.starts_with(kMagic); }
+
 Result<NpyArray> ParseNpy(std::string_view bytes, size_t* out_byte_length) {
   std::string_view rest = bytes;
   TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string_view text, TakeHeader(&rest));

@@ -26,6 +26,9 @@ struct NpyArray {
   std::string_view data;  // Row-major; within the bytes read.
 };
 
+// Whether an array begins there, by its first bytes.
+bool IsNpy(std::string_view bytes);
+
 // Reads the array at the front of `bytes`; `*out_byte_length` receives how
 // many of them it took.
 //
