@@ -1,5 +1,9 @@
-"""Answers to earlier calls of takt.compile(): the module of an unchanged file is
-found without reading the model."""
+"""Files of the cache of takt.compile(): modules, and answers to earlier calls, by which
+the module of an unchanged file is found without reading the model.
+
+A file may have been cut off or changed since it was written. What is beside it says
+how many bytes it had and which; a file that does not fit counts as none.
+"""
 
 from __future__ import annotations
 
@@ -35,21 +39,67 @@ class Request:
             self.path = cache / f"{key.hexdigest()[:32]}.request.json"
 
     def answer(self) -> dict[str, Any] | None:
-        """What `keep` kept, if its module is still there."""
-        try:
-            answer = json.loads(self.path.read_text(encoding="utf-8")) if self.path else None
-        except (OSError, ValueError):
-            return None
-        return answer if answer and (self.cache / answer["module"]).exists() else None
+        """What `keep` kept, if its module is still there and whole."""
+        answer = None if self.path is None else _read(self.path)
+        return None if answer is None or find_module(self.cache / answer["module"]) is None else answer
 
     def keep(self, answer: dict[str, Any]) -> None:
         """`answer`: values of JSON; "module" is the name of a file in the cache."""
-        if self.path is None:
-            return
-        with tempfile.TemporaryDirectory(prefix="takt-", dir=self.cache) as scratch:
-            written = pathlib.Path(scratch, "request.json")
-            written.write_text(json.dumps(answer), encoding="utf-8")
-            os.replace(written, self.path)  # Another process finds all of it or nothing.
+        if self.path is not None:
+            _write(self.path, answer)
+
+
+def keep_module(written: pathlib.Path, path: pathlib.Path, placement: list[dict[str, Any]]) -> None:
+    """Moves a module to `path`, which is in the cache, and keeps the places of its
+    operations."""
+    about = {"bytes": written.stat().st_size, "sha256": _hash_of_file(written), "placement": placement}
+    os.replace(written, path)  # Another process finds all of it or nothing.
+    _write(_about_path(path), about)
+
+
+def find_module(path: pathlib.Path) -> list[dict[str, Any]] | None:
+    """The places of the operations of a module in the cache. None: there is no such
+    module, or it is damaged."""
+    about = _read(_about_path(path))
+    try:
+        if about is None or path.stat().st_size != about["bytes"] or _hash_of_file(path) != about["sha256"]:
+            return None
+    except OSError:
+        return None
+    return about["placement"]
+
+
+def _about_path(path: pathlib.Path) -> pathlib.Path:
+    return path.with_suffix(".module.json")
+
+
+def _write(path: pathlib.Path, content: dict[str, Any]) -> None:
+    with tempfile.TemporaryDirectory(prefix="takt-", dir=path.parent) as scratch:
+        written = pathlib.Path(scratch, "content.json")
+        written.write_text(json.dumps({"sha256": _hash_of(content), "content": content}), encoding="utf-8")
+        os.replace(written, path)  # Another process finds all of it or nothing.
+
+
+def _read(path: pathlib.Path) -> dict[str, Any] | None:
+    """What `_write` wrote; None if that is not what is there."""
+    try:
+        sealed = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    is_whole = isinstance(sealed, dict) and sealed.keys() == {"sha256", "content"}
+    return sealed["content"] if is_whole and sealed["sha256"] == _hash_of(sealed["content"]) else None
+
+
+def _hash_of(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _hash_of_file(path: pathlib.Path) -> str:
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while data := file.read(1 << 20):
+            found.update(data)
+    return found.hexdigest()
 
 
 @functools.cache

@@ -52,8 +52,17 @@ class Artifact:
         return load(self.path, **options)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Copies the module to `path`."""
-        shutil.copyfile(self.path, path)
+        """Copies the module to `path`, where there is all of it or what was there before."""
+        target = pathlib.Path(os.path.realpath(path))
+        if (os.path.exists(path) and not os.path.isfile(path)) or not os.access(target.parent, os.W_OK):
+            shutil.copyfile(self.path, path)
+            return
+        with tempfile.TemporaryDirectory(prefix=".takt-", dir=target.parent) as scratch:
+            written = pathlib.Path(scratch, target.name)
+            shutil.copyfile(self.path, written)
+            if target.exists():
+                shutil.copymode(target, written)
+            os.replace(written, target)
 
 
 def compile(
@@ -298,7 +307,7 @@ def _reflection(
 
 def _cache_folder(cache: str | os.PathLike | None) -> pathlib.Path:
     if cache is None:
-        cache = os.environ.get("TAKT_CACHE")
+        cache = os.environ.get("TAKT_CACHE") or None
     if cache is None:
         home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
         cache = os.path.join(home, "takt")
@@ -333,16 +342,13 @@ class Job:
         if recipe.tiles:
             key.update(json.dumps(recipe.tiles, sort_keys=True).encode())
         path = self.cache / f"{key.hexdigest()[:32]}.vmfb"
-        report = {"recipe": recipe.name, "compiler": version, "cached": path.exists()}
-        if not path.exists():
+        placement = answers.find_module(path)
+        report = {"recipe": recipe.name, "compiler": version, "cached": placement is not None}
+        if placement is None:
             begin = time.monotonic()
-            self._run(mlir, path, command_flags, recipe)
+            placement = self._run(mlir, path, command_flags, recipe)
             report["compile_seconds"] = round(time.monotonic() - begin, 3)
-        artifact = Artifact(path, recipe, self.target, report)
-        if self.has_npu:
-            layers = json.loads(_placement_path(path).read_text())
-            artifact.placement = [placing.Layer(**each) for each in layers]
-        return artifact
+        return Artifact(path, recipe, self.target, report, [placing.Layer(**each) for each in placement])
 
     def _program(self, recipe: recipes.Recipe) -> bytes:
         precision = targets.precision_of(recipe.precision, self.target)
@@ -398,7 +404,9 @@ class Job:
 
     def _run(
         self, mlir: bytes, path: pathlib.Path, flags: list[str], recipe: recipes.Recipe
-    ) -> None:
+    ) -> list[dict[str, Any]]:
+        """Writes the module to `path`; the places of its operations."""
+        placement = []
         with tempfile.TemporaryDirectory(prefix="takt-", dir=self.cache) as scratch:
             source = pathlib.Path(scratch, "program.mlir")
             target = pathlib.Path(scratch, "program.vmfb")
@@ -406,11 +414,13 @@ class Job:
             if self.has_npu:
                 if recipe.tiles:
                     raise CompileError(f"recipe {recipe.name}: its tiles are for modules without an NPU")
-                flags = self._place(source, path, flags, recipe)
+                flags, layers = self._place(source, flags, recipe)
+                placement = [dataclasses.asdict(layer) for layer in layers]
             elif recipe.tiles:
                 flags = self._retile(source, flags, recipe)
             self._run_compiler(source, target, flags, recipe)
-            os.replace(target, path)  # Another process finds all of it or nothing.
+            answers.keep_module(target, path, placement)
+        return placement
 
     def _configure(self, source: pathlib.Path, flags: list[str], recipe: recipes.Recipe) -> str:
         """The program with the compiler's choices for each dispatch."""
@@ -425,20 +435,17 @@ class Job:
         return [*_without_target(flags), "--compile-from=executable-configurations"]
 
     def _place(
-        self, source: pathlib.Path, path: pathlib.Path, flags: list[str], recipe: recipes.Recipe
-    ) -> list[str]:
+        self, source: pathlib.Path, flags: list[str], recipe: recipes.Recipe
+    ) -> tuple[list[str], list[placing.Layer]]:
         """Rewrites `source` with its products on the NPU; the flags of the rest of
-        the compiler's way."""
+        the compiler's way, and the layers."""
         optimized = source.with_name("optimized.mlir")
         self._run_compiler(source, optimized, [*flags, "--compile-to=global-optimization"], recipe)
         text, layers = placing.place(optimized.read_text())
         source.write_text(text)
-        placement = source.with_name("placement.json")
-        placement.write_text(json.dumps([dataclasses.asdict(layer) for layer in layers]))
-        os.replace(placement, _placement_path(path))
         # The program names its devices by now, and operands of the NPU are tiled.
         kept = [flag for flag in _without_target(flags) if not flag.startswith(_TILING)]
-        return [*kept, _TILING, "--compile-from=global-optimization", "--iree-hal-link-executables=false"]
+        return [*kept, _TILING, "--compile-from=global-optimization", "--iree-hal-link-executables=false"], layers
 
     def _run_compiler(
         self, source: pathlib.Path, target: pathlib.Path, flags: list[str], recipe: recipes.Recipe
@@ -468,10 +475,6 @@ def compiler_version() -> str:
 def _without_target(flags: Iterable[str]) -> list[str]:
     """Flags for a program that names its devices."""
     return [flag for flag in flags if not flag.startswith(("--iree-hal-", "--iree-input-type"))]
-
-
-def _placement_path(path: pathlib.Path) -> pathlib.Path:
-    return path.with_suffix(".placement.json")
 
 
 def _machine(names: tuple[str, ...]) -> str:

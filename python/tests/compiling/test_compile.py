@@ -40,6 +40,92 @@ def test_an_unchanged_file_is_not_read_again(needs_compiler, tmp_path, monkeypat
     assert takt.compile(path, cache=cache).path.exists() and len(asked) == 4
 
 
+def cut(data):
+    return data[: len(data) // 2]
+
+
+def change(data):
+    return data[:100] + bytes([data[100] ^ 1]) + data[101:]
+
+
+@pytest.mark.parametrize("pattern, damage", [
+    ("*.vmfb", cut),
+    ("*.vmfb", change),
+    ("*.vmfb", lambda data: b""),
+    ("*.request.json", cut),
+    ("*.request.json", lambda data: b"{}"),
+    ("*.request.json", lambda data: b"[1]"),
+    ("*.request.json", lambda data: data.replace(b"module", b"muddle")),
+    ("*.module.json", cut),
+    ("*.module.json", lambda data: b"null"),
+])
+@pytest.mark.parametrize("is_file", [False, True])
+def test_what_is_damaged_in_the_cache_is_made_again(needs_compiler, tmp_path, pattern, damage, is_file):
+    path, cache = tmp_path / "mul.mlir", tmp_path / "cache"
+    path.write_text(MUL)
+    model = path if is_file else MUL
+    first = takt.compile(model, cache=cache)
+    assert takt.compile(model, cache=cache).report["cached"]
+    found = list(cache.glob(pattern))
+    assert len(found) == (is_file or pattern != "*.request.json")
+    for each in found:
+        each.write_bytes(damage(each.read_bytes()))
+    for _ in range(2):
+        again = takt.compile(model, cache=cache)
+        assert again.path == first.path and again.load().mul([1, 2, 3, 4], [2, 2, 2, 2]).tolist() == [2, 4, 6, 8]
+    assert again.report["cached"]
+
+
+def test_a_compiler_that_is_interrupted_leaves_no_module(needs_compiler, tmp_path, monkeypatch):
+    from takt.compiling import importers
+
+    def interrupt(command, what, *, timeout=None):
+        target = command[command.index("-o") + 1]
+        with open(target, "wb") as file:
+            file.write(b"half of it")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(importers, "run_tool", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        takt.compile(MUL, cache=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_module_is_saved_whole_or_not_at_all(needs_compiler, tmp_path, monkeypatch):
+    import shutil
+
+    artifact = takt.compile(MUL, cache=tmp_path / "cache")
+    target, link = tmp_path / "mul.vmfb", tmp_path / "link.vmfb"
+    target.write_bytes(b"before")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    honest = shutil.copyfile
+
+    def fail(source, written):
+        honest(source, written)
+        raise OSError(28, "No space left on device", str(written))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "copyfile", fail)
+        with pytest.raises(OSError, match="No space"):
+            artifact.save(target)
+    assert target.read_bytes() == b"before"
+    artifact.save(link)
+    assert link.is_symlink() and target.read_bytes() == artifact.path.read_bytes()
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["cache", "link.vmfb", "mul.vmfb"]
+
+
+def test_an_empty_name_of_the_cache_is_none(monkeypatch, tmp_path):
+    from takt.compiling import compiler
+
+    monkeypatch.setenv("TAKT_CACHE", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert compiler._cache_folder(None) == tmp_path / "takt"
+    monkeypatch.setenv("TAKT_CACHE", str(tmp_path / "own"))
+    assert compiler._cache_folder(None) == tmp_path / "own"
+
+
 def test_mlir_is_compiled_and_cached(needs_compiler, tmp_path):
     first = takt.compile(MUL, cache=tmp_path)
     assert first.load().mul([1, 2, 3, 4], [2, 2, 2, 2]).tolist() == [2, 4, 6, 8]
