@@ -15,7 +15,7 @@ from typing import Any, Callable
 
 from . import batching, convolutions
 from ..porting import porter, widening
-from ..networks import inference, samples, static_shapes
+from ..networks import counting, inference, samples, static_shapes
 from ..errors import CompileError
 
 _OPSET = 17
@@ -130,7 +130,7 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
         try:
             one = samples.split(known)
         except Exception as error:  # All samples are computed together, as the network has it.
-            failed["samples"] = str(error) if isinstance(error, samples.Unproved) else _said(error)
+            failed["samples"] = str(error) if isinstance(error, counting.Unproved) else _said(error)
         network = _portable(known if one is None else one.model)
         chunks = {} if one is None else {count: _portable(each) for count, each in one.chunks.items()}
     except Exception as error:  # The importer may know what the way to it does not.

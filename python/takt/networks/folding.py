@@ -8,6 +8,7 @@ or number of turns is known is replaced by the nodes that it stands for (subgrap
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Iterable
 
 import numpy as np
@@ -29,37 +30,51 @@ _SPREADING = {"ConstantOfShape", "Expand", "Tile"}
 _SPREAD_BYTES_MAX = 1 << 20
 
 
+@dataclasses.dataclass
+class Folded:
+    """A network, and what was computed for it.
+
+    constants  by name: those of the network and of `nodes`.
+    nodes      that were replaced by constants, in order.
+    """
+
+    model: Any
+    constants: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
+    nodes: list[Any] = dataclasses.field(default_factory=list)
+
+
 def fold(model: Any, samples: int = 1) -> Any:
     """An equivalent onnx.ModelProto with all shapes that can be inferred. `model`
     is not changed. The limits of sizes are for each of so many samples."""
-    folded = type(model)()
-    folded.CopyFrom(model)
-    model = folded
-    constants: dict[str, np.ndarray] = {}
+    return folded(model, samples).model
+
+
+def folded(model: Any, samples: int = 1) -> Folded:
+    """The same, with what was computed."""
+    result = Folded(type(model)())
+    result.model.CopyFrom(model)
     for _ in range(_ROUNDS_MAX):
-        inference.infer_shapes(model)
-        if not _Round(model, samples, constants).run():
+        inference.infer_shapes(result.model)
+        if not _Round(result, samples).run():
             break
-    return model
+    return result
 
 
 class _Round:
-    """Replaces, in the model, nodes by the constants that they compute.
+    """Replaces, in the model, nodes by the constants that they compute."""
 
-    constants  those that are known, from the rounds before as well.
-    """
-
-    def __init__(self, model: Any, samples: int, constants: dict[str, np.ndarray]) -> None:
+    def __init__(self, folded: Folded, samples: int) -> None:
         import onnx
 
         self.onnx = onnx
         self.samples = samples
-        self.graph = model.graph
-        self.opsets = {each.domain: each.version for each in model.opset_import}
-        self.constants = constants
+        self.graph = folded.model.graph
+        self.opsets = {each.domain: each.version for each in folded.model.opset_import}
+        self.computed = folded.nodes
+        self.constants = folded.constants
         for tensor in self.graph.initializer:
-            if tensor.name not in constants:
-                constants[tensor.name] = onnx.numpy_helper.to_array(tensor)
+            if tensor.name not in self.constants:
+                self.constants[tensor.name] = onnx.numpy_helper.to_array(tensor)
         self.results = {value.name for value in self.graph.output}
         self.shapes: dict[str, tuple[int, ...]] = {}
         for value in [*self.graph.input, *self.graph.value_info]:
@@ -89,6 +104,7 @@ class _Round:
                 kept.append(node)
             else:
                 new.update(values)
+                self.computed.append(node)
         if not new and not is_opened:
             return False
         used = {name for node in kept for name in inputs(node)}

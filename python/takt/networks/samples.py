@@ -15,12 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from . import chunks, folding, graphs, inference, static_shapes
+from . import chunks, counting, folding, graphs, inference, static_shapes
 
 # The larger copy has this many samples: a prime that is no usual size of anything else.
 _SAMPLES = 7
-# How far constants may differ that both copies compute, as a part of the greatest value.
-_ROUNDING = 1e-5
 
 _ELEMENTWISE = {
     "Abs", "Acos", "Acosh", "Add", "And", "Asin", "Asinh", "Atan", "Atanh", "BitShift", "BitwiseAnd", "BitwiseNot",
@@ -43,12 +41,9 @@ _REDUCTIONS = {
     "ReduceSum", "ReduceSumSquare",
 }
 _RESHAPES = {"Flatten", "Reshape", "Squeeze", "Unsqueeze"}
+_PLACES = (6, 7)  # Types that hold all places in a tensor: int32, int64.
 # The results are the values that they read.
 _AS_THEY_ARE = {*_RESHAPES, "Cast", "Identity"}
-
-
-class Unproved(Exception):
-    """Samples may mix. The message says where."""
 
 
 @dataclasses.dataclass
@@ -68,13 +63,16 @@ class OneSample:
 def split(model: Any) -> OneSample | None:
     """The network of one sample, if `model`, an onnx.ModelProto, computes the same for each of its
     samples. The inputs of `model` leave the number of samples, their outermost dimension, open.
-    None: they leave no number open, or more. Throws Unproved if samples may mix."""
+    None: they leave no number open, or more. Throws counting.Unproved if samples may mix."""
     names = _inputs_of_samples(model)
     if names is None:
         return None
     one = _with_samples(model, names, 1)
-    one = folding.fold(one)
-    _Proof(names, one, folding.fold(_with_samples(model, names, _SAMPLES), _SAMPLES)).run()
+    few, many = folding.folded(one), folding.folded(_with_samples(model, names, _SAMPLES), _SAMPLES)
+    one = few.model
+    proof = _Proof(names, one, many.model)
+    counting.check(many.nodes, few.constants, many.constants, _SAMPLES, proof.attributes)
+    proof.run()
     more = {count: folding.fold(_with_samples(model, names, count), count) for count in chunks.sizes(one)}
     return OneSample(one, [name in names for name in static_shapes.inputs_of(model)], more)
 
@@ -90,9 +88,10 @@ def _inputs_of_samples(model: Any) -> set[str] | None:
         if not is_open[0] or any(is_open[1:]):
             return None
         names.add(name)
-        # tf2onnx numbers dimensions without a name.
-        sizes.add("" if dims[0].dim_param.startswith("unk__") else dims[0].dim_param)
-    return names if len(sizes) == 1 else None
+        # tf2onnx numbers dimensions of which Keras does not say a name.
+        sizes.add("unk__" if dims[0].dim_param.startswith("unk__") else dims[0].dim_param)
+    is_one_size = len(sizes) == 1 and (len(names) == 1 or sizes != {""})
+    return names if is_one_size else None
 
 
 def _with_samples(model: Any, names: set[str], count: int) -> Any:
@@ -102,32 +101,14 @@ def _with_samples(model: Any, names: set[str], count: int) -> Any:
     return static_shapes.fix(model, shapes)
 
 
-def _place(several: tuple[int, ...], one: tuple[int, ...]) -> int | None:
-    """The only axis along which two shapes differ, if it has several samples in place of one."""
-    if len(several) != len(one):
-        return None
-    differing = [axis for axis in range(len(one)) if several[axis] != one[axis]]
-    if len(differing) != 1 or several[differing[0]] != one[differing[0]] * _SAMPLES:
-        return None
-    return differing[0]
-
-
 def _copied(one: np.ndarray, axis: int) -> np.ndarray:
     """A copy for each sample, along the axis."""
     return np.concatenate([one] * _SAMPLES, axis)
 
 
-def _is_equal(a: np.ndarray, b: np.ndarray) -> bool:
-    """But for roundings: the same sums are added in another order in a product of another size."""
-    if a.dtype.kind != "f":
-        return np.array_equal(a, b)
-    most = np.abs(a[np.isfinite(a)]).max(initial=0)
-    return np.allclose(a, b, rtol=0, atol=_ROUNDING * most, equal_nan=True)
-
-
 def _demand(condition: Any) -> None:
     if not condition:
-        raise Unproved()
+        raise counting.Unproved()
 
 
 def _shapes(model: Any) -> dict[str, tuple[int, ...]]:
@@ -178,13 +159,13 @@ class _Proof(graphs.NodeReader):
         for node in self.many.graph.node:
             try:
                 self.visit(node)
-            except Unproved:
+            except counting.Unproved:
                 name = node.output[0] if node.output else node.name
-                raise Unproved(f"{node.op_type}, which makes {name!r}, may mix samples") from None
+                raise counting.Unproved(f"{node.op_type}, which makes {name!r}, may mix samples") from None
         for value in self.many.graph.output:
             name = value.name
             if self.places.get(name) != 0 or self.shape(name)[0] != _SAMPLES or name in self.steps:
-                raise Unproved(f"the outermost dimension of the result {name!r} may not count samples")
+                raise counting.Unproved(f"the outermost dimension of the result {name!r} may not count samples")
 
     def visit(self, node: Any) -> None:
         names = folding.reads(node)
@@ -195,7 +176,8 @@ class _Proof(graphs.NodeReader):
             return
         if is_same and all(self.is_fixed(name) for name in names):
             self.fixed.update(node.output)
-        self.find_copies(node)
+        if is_same:
+            self.find_copies(node)
 
     def is_in_both(self, node: Any) -> bool:
         """Whether the same node is in both copies. They differ where the number of samples chooses
@@ -213,7 +195,7 @@ class _Proof(graphs.NodeReader):
         several, one = self.shape(name), self.few_shapes.get(name)
         if several == one or one is None:
             return
-        place = _place(several, one)
+        place = counting.place_of_samples(several, one, _SAMPLES)
         _demand(place is not None)
         if node.op_type == "Expand":
             _demand(self.is_shared(node.input[0], len(several) - place))
@@ -224,8 +206,8 @@ class _Proof(graphs.NodeReader):
         several, one = self.constants.get(name), self.few.constants.get(name)
         if several is None or one is None or name in self.places:
             return
-        place = _place(several.shape, one.shape)
-        if place is not None and _is_equal(several, _copied(one, place)):
+        place = counting.place_of_samples(several.shape, one.shape, _SAMPLES)
+        if place is not None and counting.is_equal(several, _copied(one, place)):
             self.places[name], self.groups[name] = place, 1
 
     def follow(self, node: Any) -> None:
@@ -312,12 +294,14 @@ class _Proof(graphs.NodeReader):
         """The rows of a table of all samples, from those of each sample's own."""
         maker = self.many.makers.get(numbers)
         while maker is not None and maker.op_type in _AS_THEY_ARE:
+            _demand(maker.op_type != "Cast" or self.attributes(maker)["to"] in _PLACES)
             maker = self.many.makers.get(maker.input[0])
         _demand(maker is not None and maker.op_type in ("ArgMax", "ArgMin"))  # None is negative.
+        rows = self.shape(maker.input[0])[self.axis(maker, 0)]
         several, one = self.in_both(offsets)
         _demand(several.ndim == 1 and one.tolist() == [0] and self.shape(numbers) == several.shape)
         self.step = int(several[1])
-        _demand(np.array_equal(several, np.arange(_SAMPLES) * self.step))
+        _demand(np.array_equal(several, np.arange(_SAMPLES) * self.step) and rows <= self.step)
         return 0
 
     def broadcast(self, node: Any, names: list[str]) -> int:
@@ -375,7 +359,7 @@ class _Proof(graphs.NodeReader):
             if rest == 0 and size % (groups * _SAMPLES) == 0:
                 self.group_count = groups
                 return axis
-        raise Unproved()
+        raise counting.Unproved()
 
     def on_transpose(self, node: Any) -> int:
         place = self.place_of(node)
@@ -457,19 +441,16 @@ class _Proof(graphs.NodeReader):
         if indices in self.places:
             _demand(self.steps.get(indices) == rows)
             return self.places[indices]
-        several, one = self.in_both(indices)
-        for axis in range(several.ndim):
-            steps = np.arange(_SAMPLES).repeat(one.shape[axis]).reshape([-1] + [1] * (several.ndim - axis - 1)) * rows
-            expected = _copied(one, axis) + steps
-            if expected.shape == several.shape and np.array_equal(expected, several) and (one >= 0).all():
-                return axis
-        raise Unproved()
+        axis = counting.axis_of_own_rows(*self.in_both(indices), rows, _SAMPLES)
+        _demand(axis is not None)
+        return axis
 
     def on_elements(self, node: Any) -> int:
         data, indices = node.input
         _demand(data in self.places and indices in self.places and self.places[data] == self.places[indices])
-        _demand(self.axis(node, 0) != self.places[data])
-        return self.places[data]
+        place = self.places[data]
+        _demand(self.axis(node, 0) != place and self.shape(data)[place] == self.shape(indices)[place])
+        return place
 
     def on_pad(self, node: Any) -> int:
         place = self.place_of(node)
@@ -484,14 +465,19 @@ class _Proof(graphs.NodeReader):
         return place
 
     def on_resize(self, node: Any) -> int:
-        """Sizes and scales count samples, too; the shapes of the copies say that they fit."""
+        """Sizes and scales may count samples, too."""
         _demand(node.input[0] in self.places)
-        place = self.places[node.input[0]]
-        for name in node.input[1:]:
-            if not self.is_fixed(name):
+        own, place = self.attributes(node), self.places[node.input[0]]
+        axes = [axis % len(self.shape(node.input[0])) for axis in own.get("axes", range(len(self.shape(node.input[0]))))]
+        if place in axes:
+            at = axes.index(place)
+            for name in filter(None, node.input[2:]):
                 several, one = self.in_both(name)
-                _demand(np.array_equal(np.delete(several, place), np.delete(one, place)))
-        _demand(self.attributes(node).get("coordinate_transformation_mode") != b"tf_crop_and_resize")
+                _demand(np.array_equal(np.delete(several, at), np.delete(one, at)))
+                _demand(several[at] == (1 if several.dtype.kind == "f" else self.shape(node.input[0])[place]))
+        else:
+            self.are_fixed(node.input[1:])
+        _demand(own.get("coordinate_transformation_mode") != b"tf_crop_and_resize")
         _demand(self.shape(node.output[0])[place] == self.shape(node.input[0])[place])
         return place
 

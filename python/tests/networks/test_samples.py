@@ -8,7 +8,7 @@ onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper  # noqa: E402
 from onnx import parser  # noqa: E402
 
-from takt.networks import samples  # noqa: E402
+from takt.networks import counting, samples  # noqa: E402
 
 
 def network(text, **constants):
@@ -22,7 +22,7 @@ def network(text, **constants):
 def is_split(body, inputs="float[N,4] x", result="float[N,M] y", **constants):
     try:
         return samples.split(network(f"net ({inputs}) => ({result}) {{ {body} }}", **constants)) is not None
-    except samples.Unproved:
+    except counting.Unproved:
         return False
 
 
@@ -185,13 +185,13 @@ def test_other_domains_are_not_known():
     model = network("net (float[N,4] x) => (float[N,4] y) { y = Relu(x) }")
     model.graph.node[0].domain = "com.example"
     model.opset_import.append(helper.make_opsetid("com.example", 1))
-    with pytest.raises(samples.Unproved, match="Relu, which makes 'y', may mix samples"):
+    with pytest.raises(counting.Unproved, match="Relu, which makes 'y', may mix samples"):
         samples.split(model)
     assert model.graph.input[0].type.tensor_type.elem_type == TensorProto.FLOAT
 
 
 def test_a_result_without_samples_is_named():
-    with pytest.raises(samples.Unproved, match="the outermost dimension of the result 'y' may not count samples"):
+    with pytest.raises(counting.Unproved, match="the outermost dimension of the result 'y' may not count samples"):
         samples.split(network("net (float[N,4] x) => (float[N,M] y) { y = Transpose(x) }"))
 
 
