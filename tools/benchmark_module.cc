@@ -19,6 +19,7 @@
 #include "tools/common/input.h"
 #include "tools/common/main.h"
 #include "tools/common/number.h"
+#include "tools/common/output.h"
 #include "tools/common/result_flags.h"
 #include "tools/common/session.h"
 
@@ -405,11 +406,14 @@ Status AddSubjects(const BenchmarkFlags& flags, const Session& session,
 // What --output= and --expected_output= ask for; the exit code.
 Result<int> ProcessResults(const BenchmarkFlags& flags, const Session& session,
                            const Subject& subject) {
+  const Signature signature = subject.function.signature();
+  std::vector<Value> results = subject.results;
+  TAKT_TOOLS_RETURN_IF_ERROR(TakeDeclaredSigns(signature, &results));
   if (!flags.results.expected.empty()) {
-    return flags.results.PrintComparison(
-        session.devices[0], subject.function.signature(), subject.results);
+    return flags.results.PrintComparison(session.devices[0], signature,
+                                         results);
   }
-  TAKT_TOOLS_RETURN_IF_ERROR(flags.results.PrintOrWrite(subject.results));
+  TAKT_TOOLS_RETURN_IF_ERROR(flags.results.PrintOrWrite(results));
   return kSuccess;
 }
 

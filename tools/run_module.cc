@@ -12,6 +12,7 @@
 #include "tools/common/flags.h"
 #include "tools/common/input.h"
 #include "tools/common/main.h"
+#include "tools/common/output.h"
 #include "tools/common/replay.h"
 #include "tools/common/result_flags.h"
 #include "tools/common/session.h"
@@ -185,6 +186,7 @@ Result<int> Invoke(const RunFlags& flags, const Session& session,
     const takt_invoke_options_t options = session.InvokeOptions();
     TAKT_TOOLS_RETURN_IF_ERROR(function.Invoke(arguments, results, &options));
   }
+  TAKT_TOOLS_RETURN_IF_ERROR(TakeDeclaredSigns(signature, &results));
   if (!flags.results.expected.empty()) {
     return Compare(flags, session, name, signature, results);
   }

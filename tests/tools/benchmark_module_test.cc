@@ -139,6 +139,15 @@ TEST(BenchmarkModuleTest, ResultsOfTheLastInvocationArePrintedAndCompared) {
   EXPECT_THAT(RunTool(MulArguments({})).out, Not(HasSubstr("result[0]")));
 }
 
+TEST(BenchmarkModuleTest, ResultsHaveTheSignThatIsDeclared) {
+  const ToolResult result =
+      RunTool({"--module=" + TestData("models/integer_types.cpu.vmfb"),
+               "--function=pass_ui8", "--input=4xi8=0 1 127 200",
+               "--benchmark_min_time=2x", "--enable_output_processing"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("4xui8=0 1 127 200"));
+}
+
 TEST(BenchmarkModuleTest, KernelsHaveRowsIfAskedFor) {
   const ToolResult result = RunTool(
       MulArguments({"--dispatch_statistics", "--benchmark_format=json"}));

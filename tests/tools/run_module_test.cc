@@ -72,6 +72,33 @@ TEST(RunModuleTest, LimitsEndACall) {
                                 HasSubstr("memory limit")));
 }
 
+TEST(RunModuleTest, ResultsHaveTheSignThatIsDeclared) {
+  const auto pass = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {
+        "--module=" + TestData("models/integer_types.cpu.vmfb"),
+        "--function=pass_ui8", "--input=4xi8=0 1 127 200"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RunTool(arguments);
+  };
+  EXPECT_THAT(pass({}).out, HasSubstr("\n4xui8=0 1 127 200\n"));
+  const auto json = nlohmann::json::parse(pass({"--json"}).out, nullptr, false);
+  EXPECT_EQ(json["results"][0]["element_type"], "ui8");
+  EXPECT_EQ(json["results"][0]["elements"][3], 200);
+  const std::string path = ScratchPath("unsigned.npy");
+  EXPECT_EQ(pass({"--output=@" + path}).exit_code, 0);
+  EXPECT_THAT(FileContents(path), HasSubstr("'descr': '|u1'"));
+  EXPECT_EQ(pass({"--expected_output=@" + path}).exit_code, 0);
+  EXPECT_THAT(pass({"--expected_output=4xi8=0 1 127 201"}).out,
+              HasSubstr("element at index 3 (200) does not match"));
+  // Without a sign in the declaration, as the oracle has it.
+  EXPECT_THAT(RunTool({"--module=" + TestData("models/integer_types.cpu.vmfb"),
+                       "--function=add_i8", "--input=4xui8=0 1 2 100"})
+                  .out,
+              HasSubstr("4xi8=0 2 4 -56"));
+  EXPECT_THAT(Pass("view", {"--input=2xui8=255 1"}).out,
+              HasSubstr("2xui8=255 1"));
+}
+
 TEST(RunModuleTest, RunsTheOnlyFunction) {
   const ToolResult result = RunTool({MulModule(), "--input=4xf32=1 2 3 4",
                                      "--input=4xf32=2", "--module_mode=mmap"});

@@ -100,6 +100,27 @@ const char kOutputHelp[] =
     "  +f.bin   write its bytes behind those of a file\n"
     "Without this flag all are printed.";
 
+Status TakeDeclaredSigns(const Signature& signature,
+                         std::vector<Value>* results) {
+  for (size_t i = 0; i < results->size(); ++i) {
+    const takt_value_type_t& type = signature.result(i);
+    const BufferView view = (*results)[i].view();
+    if (!view || !type.is_tensor ||
+        takt_element_type_kind(type.element_type) !=
+            TAKT_NUMERICAL_UNSIGNED_INTEGER ||
+        takt_element_type_kind(view.element_type()) != TAKT_NUMERICAL_INTEGER ||
+        takt_element_type_bit_count(view.element_type()) !=
+            takt_element_type_bit_count(type.element_type)) {
+      continue;
+    }
+    TAKT_TOOLS_ASSIGN_OR_RETURN(
+        BufferView declared,
+        BufferView::Create(view.buffer(), type.element_type, view.shape()));
+    (*results)[i] = Value(std::move(declared));
+  }
+  return Status();
+}
+
 Status PrintResults(const std::vector<Value>& results,
                     size_t element_count_max) {
   for (size_t i = 0; i < results.size(); ++i) {

@@ -11,6 +11,12 @@ namespace takt::tools {
 
 extern const char kOutputHelp[];
 
+// Gives the tensors among the results of such a function the sign that its
+// declaration says: a module's code knows integers without one only. The same
+// buffers, in other views. Other results stay as they are.
+Status TakeDeclaredSigns(const Signature& signature,
+                         std::vector<Value>* results);
+
 // Prints all results to stdout, as "result[0]: ...".
 //
 // Errors: a tensor that cannot be read; those before it were printed.
