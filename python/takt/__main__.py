@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import sys
+import tempfile
 import time
 import warnings
 from typing import Callable
@@ -129,9 +130,33 @@ def _output_of(options: argparse.Namespace) -> pathlib.Path:
     return pathlib.Path(options.model).with_suffix(".vmfb")
 
 
-def _finish(options: argparse.Namespace, artifact) -> int:
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Throws if a file that the command is to write cannot be written."""
+    taken = {os.path.realpath(options.model): "MODEL"}
+    outputs = {"--output": _output_of(options)}
+    for name in ("report", "write_recipe"):
+        if getattr(options, name, None):
+            outputs[f"--{name}"] = pathlib.Path(getattr(options, name))
+    for name, path in outputs.items():
+        folder = pathlib.Path(os.path.realpath(path)).parent
+        if path.is_dir():
+            raise IsADirectoryError(f"{name}: {path} is a folder")
+        if not folder.is_dir():
+            raise FileNotFoundError(f"{name}: there is no folder {folder}")
+        try:
+            if path.is_file():
+                path.open("ab").close()
+            elif not path.exists():
+                tempfile.TemporaryFile(dir=folder).close()
+        except OSError as error:
+            raise type(error)(f"{name}: {path} cannot be written: {error.strerror}") from None
+        other = taken.setdefault(os.path.realpath(path), name)
+        if other != name and (path.is_file() or not path.exists()):  # Not /dev/null.
+            raise ValueError(f"{name}: {path} is {other}, too")
+
+
+def _report(options: argparse.Namespace, artifact) -> int:
     output = _output_of(options)
-    artifact.save(output)
     report = {"output": os.fspath(output), "recipe": artifact.recipe.name, **artifact.report}
     if artifact.placement:
         report["placement"] = [dataclasses.asdict(layer) for layer in artifact.placement]
@@ -165,34 +190,40 @@ def _shared_options(options: argparse.Namespace) -> dict:
 def _compile(options: argparse.Namespace) -> int:
     from .compiling.compiler import compile as compile_model
 
+    _check_outputs(options)
     artifact = compile_model(
-        options.model,
+        pathlib.Path(options.model),
         target=options.target,
         npu=options.npu,
         recipe=options.recipe,
         **_shared_options(options),
         tune=options.tune or False,
     )
-    return _finish(options, artifact)
+    artifact.save(_output_of(options))
+    return _report(options, artifact)
 
 
 def _tune(options: argparse.Namespace) -> int:
     from .compiling.compiler import compile as compile_model
 
+    _check_outputs(options)
+    if not options.seconds > 0:
+        raise ValueError(f"--seconds={options.seconds:g}: expected a positive number")
     artifact = compile_model(
-        options.model,
+        pathlib.Path(options.model),
         **_shared_options(options),
         target=options.target,
         host=options.host,
         host_tools=options.host_tools,
         tune=options.seconds,
     )
+    artifact.save(_output_of(options))  # First: the rest can be done again.
     if options.report:
         text = json.dumps(artifact.report, indent=2) + "\n"
         pathlib.Path(options.report).write_text(text, encoding="utf-8")
     if options.write_recipe:
         pathlib.Path(options.write_recipe).write_text(artifact.recipe.to_json() + "\n", encoding="utf-8")
-    return _finish(options, artifact)
+    return _report(options, artifact)
 
 
 def _bench(options: argparse.Namespace) -> int:

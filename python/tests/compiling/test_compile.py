@@ -343,6 +343,44 @@ def test_the_program_compiles_and_times(needs_compiler, tmp_path):
     assert "missing.onnx" in done.stderr
 
 
+@pytest.mark.parametrize("outputs, message", [
+    (["-o", "none/net.vmfb"], "--output: there is no folder"),
+    (["-o", "."], "--output: . is a folder"),
+    (["-o", "file/net.vmfb"], "--output: there is no folder"),
+    (["-o", "net.mlir"], "--output: net.mlir is MODEL, too"),
+    (["-o", "/proc/net.vmfb"], "--output: /proc/net.vmfb cannot be written"),
+    (["--report=none/tried.json"], "--report: there is no folder"),
+    (["--write_recipe=none/net.json"], "--write_recipe: there is no folder"),
+    (["--report=net.json", "--write_recipe=./net.json"], "--write_recipe: net.json is --report, too"),
+])
+def test_outputs_are_checked_before_the_work(tmp_path, monkeypatch, capsys, outputs, message):
+    from takt.__main__ import main
+    from takt.compiling import compiler
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(compiler, "compile", lambda *_, **__: pytest.fail("it has begun"))
+    (tmp_path / "net.mlir").write_text(MUL)
+    (tmp_path / "file").write_text("")
+    for command in ("compile", "tune") if outputs[0] == "-o" else ("tune",):
+        assert main([command, "net.mlir", *outputs]) == 1
+        assert message in capsys.readouterr().err
+    assert (tmp_path / "net.mlir").read_text() == MUL
+
+
+def test_the_module_is_written_before_reports(tmp_path, monkeypatch, capsys):
+    from takt.__main__ import main
+    from takt.compiling import compiler
+
+    made = tmp_path / "made.vmfb"
+    made.write_bytes(b"module")
+    artifact = takt.Artifact(made, recipes.RECIPES["plain"], ("host",), {"unwritable": object()})
+    monkeypatch.setattr(compiler, "compile", lambda *_, **__: artifact)
+    output = tmp_path / "net.vmfb"
+    assert main(["tune", "net.mlir", "-o", str(output), f"--report={tmp_path / 'tried.json'}"]) == 1
+    assert "not JSON serializable" in capsys.readouterr().err
+    assert output.read_bytes() == b"module"
+
+
 @pytest.mark.parametrize("options, message", [
     ({"host": "board"}, "for tuning only"),
     ({"tune": True, "npu": "host"}, "without an NPU"),
