@@ -15,7 +15,7 @@ from typing import Any, Callable
 
 from . import batching, convolutions
 from ..porting import porter, widening
-from ..networks import counting, inference, samples, static_shapes
+from ..networks import checks, counting, inference, samples, static_shapes
 from ..errors import CompileError
 
 _OPSET = 17
@@ -116,11 +116,7 @@ def _read_mlir(data: bytes) -> Source:
 
 
 def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -> Source:
-    try:
-        import onnx
-    except ImportError as error:
-        raise CompileError("ONNX models need the package onnx: pip install takt[compile]") from error
-    model = onnx.load(os.fspath(path))
+    model = _load_onnx(path)
     if shapes:
         model = static_shapes.fix(model, shapes)
     failed = {}
@@ -136,13 +132,47 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
     except Exception as error:  # The importer may know what the way to it does not.
         failed["portable"] = _said(error)
         network = model if one is None else one.model
+    return _source_of(network, model, path, one, chunks, failed)
+
+
+def _load_onnx(path: pathlib.Path) -> Any:
+    """The network of a file, without functions of its own."""
+    try:
+        import onnx
+        import onnx.inliner
+    except ImportError as error:
+        raise CompileError("ONNX models need the package onnx: pip install takt[compile]") from error
+    try:
+        model = onnx.load(os.fspath(path))
+    except OSError:
+        raise  # It has the path.
+    except Exception as error:
+        raise CompileError(f"{path}: not an ONNX network that can be read: {_said(error)}") from error
+    if not model.HasField("graph"):
+        raise CompileError(f"{path}: not an ONNX network: it has no graph")
+    try:
+        checks.check(model)
+        return onnx.inliner.inline_local_functions(model) if model.functions else model
+    except CompileError as error:
+        raise CompileError(f"{path}: {error}") from error
+    except Exception as error:
+        raise CompileError(f"{path}: its functions cannot be inlined: {_said(error)}") from error
+
+
+def _source_of(network: Any, model: Any, path: pathlib.Path, one: samples.OneSample | None, chunks: dict[int, Any],
+               failed: dict[str, str]) -> Source:
+    """What is known of `network`, which was made of `model`."""
     graph = network.graph
     is_quantized = any(node.op_type == "QuantizeLinear" for node in graph.node)
     constants = {tensor.name for tensor in graph.initializer}
-    if convolutions.is_small(network):
-        recipe = "plain"
-    else:
-        recipe = None if is_quantized else convolutions.recipe_of(network)
+    recipe = None
+    try:
+        if convolutions.is_small(network):
+            recipe = "plain"
+        elif not is_quantized:
+            recipe = convolutions.recipe_of(network)
+    except Exception as error:  # Of what shape inference does not take.
+        failed["recipe"] = _said(error)
     flags = []
     if _has_doubles(graph):
         # By default the compiler makes floats of doubles, except in the declarations of inputs and results.

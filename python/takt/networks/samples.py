@@ -28,6 +28,8 @@ _ELEMENTWISE = {
     "Pow", "Reciprocal", "Relu", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign",
     "Sqrt", "Sub", "Sum", "Swish", "Tan", "Tanh", "ThresholdedRelu", "Where", "Xor",
 }
+# The types of numbers that arguments may have, as onnx.TensorProto counts them.
+_NUMBERS = (1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 16)
 _LABELS = "0123456789"  # They stand for the dimensions of an ellipsis.
 # They read images: the samples are outermost, the channels follow.
 _IMAGES = {
@@ -81,6 +83,7 @@ def _inputs_of_samples(model: Any) -> set[str] | None:
     """The inputs with an open dimension, if that is the outermost of each, and one size."""
     names, sizes = set(), set()
     for name, value in static_shapes.inputs_of(model).items():
+        _check_tensor(name, value.type)
         dims = list(value.type.tensor_type.shape.dim)
         is_open = [not dim.HasField("dim_value") for dim in dims]
         if not any(is_open):
@@ -92,6 +95,14 @@ def _inputs_of_samples(model: Any) -> set[str] | None:
         sizes.add("unk__" if dims[0].dim_param.startswith("unk__") else dims[0].dim_param)
     is_one_size = len(sizes) == 1 and (len(names) == 1 or sizes != {""})
     return names if is_one_size else None
+
+
+def _check_tensor(name: str, kind: Any) -> None:
+    """The program for any number of samples has only tensors of known ranks."""
+    tensor = kind.tensor_type
+    if (not kind.HasField("tensor_type") or not tensor.HasField("shape") or tensor.elem_type not in _NUMBERS
+            or any(dim.HasField("dim_value") and dim.dim_value < 0 for dim in tensor.shape.dim)):
+        raise counting.Unproved(f"the input {name!r} is no tensor of numbers with a known rank")
 
 
 def _with_samples(model: Any, names: set[str], count: int) -> Any:

@@ -205,3 +205,9 @@ def test_the_number_of_samples_may_not_choose_an_operator():
 def test_what_all_samples_share_is_looked_at_once():
     chain = " ".join(f"a{i + 1} = Relu(h{i}) h{i + 1} = Add(h{i}, a{i + 1})" for i in range(100))
     assert is_split(f"h0 = Neg(s) {chain} y = Add(x, h100)", "float[N,4] x, float[1,4] s")
+
+
+@pytest.mark.parametrize("other", ["string[2] s", "seq(float[2]) s", "complex64[2] s", "float[-1] s"])
+def test_other_inputs_are_tensors_of_numbers(other):
+    with pytest.raises(counting.Unproved, match="the input 's' is no tensor of numbers"):
+        samples.split(network(f"net (float[N,4] x, {other}) => (float[N,4] y) {{ y = Relu(x) }}"))

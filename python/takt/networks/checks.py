@@ -1,0 +1,76 @@
+"""What every ONNX file must keep, before any pass reads it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..errors import CompileError
+
+# Elements of these types have so many bytes in a file, by the numbers of onnx.TensorProto.
+_BYTES = {1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 9: 1, 10: 2, 11: 8, 12: 4, 13: 8, 14: 8, 15: 16, 16: 2}
+
+
+def check(model: Any) -> None:
+    """Throws CompileError if `model`, an onnx.ModelProto, reads a tensor before it is made, makes one
+    twice, has functions that call themselves, or values that do not fit their shape."""
+    _check_functions(model)
+    _check_graph(model.graph, [])
+
+
+def _check_graph(graph: Any, outer: list[set[str]]) -> None:
+    constants = {tensor.name for tensor in graph.initializer}
+    constants.update(tensor.values.name for tensor in graph.sparse_initializer)
+    known = {"", *constants, *(value.name for value in graph.input)}
+    scopes = [*outer, known]
+    for tensor in graph.initializer:
+        _check_tensor(tensor)
+    for node in graph.node:
+        what = f"{node.op_type} {node.name!r}" if node.name else node.op_type
+        for name in node.input:
+            if not any(name in scope for scope in scopes):
+                raise CompileError(f"{what}: no node before it makes its input {name!r}")
+        for attribute in node.attribute:
+            if attribute.HasField("t"):
+                _check_tensor(attribute.t)
+            for inner in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
+                _check_graph(inner, scopes)
+        for name in node.output:
+            if name and name in known:
+                raise CompileError(f"{what}: {name!r} is made twice")
+            known.add(name)
+    for value in graph.output:
+        if not any(value.name in scope for scope in scopes):
+            raise CompileError(f"graph {graph.name!r}: no node makes the result {value.name!r}")
+
+
+def _check_tensor(tensor: Any) -> None:
+    what = f"tensor {tensor.name!r}" if tensor.name else "a tensor"
+    if any(size < 0 for size in tensor.dims):
+        raise CompileError(f"{what}: a dimension of {min(tensor.dims)}")
+    size = _BYTES.get(tensor.data_type)
+    if not tensor.HasField("raw_data") or size is None:
+        return
+    expected = math.prod(tensor.dims) * size
+    if len(tensor.raw_data) != expected:
+        raise CompileError(f"{what}: {len(tensor.raw_data)} bytes of values, expected {expected}")
+
+
+def _check_functions(model: Any) -> None:
+    """Functions may only call those that are not on the way to themselves."""
+    calls = {(each.domain, each.name): [(node.domain, node.op_type) for node in each.node] for each in model.functions}
+    done: set[tuple[str, str]] = set()
+    for first in calls:
+        path: list[tuple[str, str]] = [first]  # From the first to the function that is looked at.
+        left = [list(calls[first])]
+        while path:
+            if not left[-1]:
+                left.pop()
+                done.add(path.pop())
+                continue
+            called = left[-1].pop()
+            if called in path:
+                raise CompileError(f"function {called[1]!r} calls itself")
+            if called in calls and called not in done:
+                path.append(called)
+                left.append(list(calls[called]))

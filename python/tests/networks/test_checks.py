@@ -1,0 +1,91 @@
+"""What every ONNX file must keep."""
+
+import numpy as np
+import pytest
+
+import takt
+
+onnx = pytest.importorskip("onnx")
+
+from onnx import helper, numpy_helper, parser  # noqa: E402
+
+from takt.networks import checks  # noqa: E402
+
+_HEAD = '<ir_version: 8, opset_import: ["" : 17, "own" : 1]>\n'
+
+
+def parse(text):
+    return parser.parse_model(_HEAD + text)
+
+
+@pytest.mark.parametrize("text, message", [
+    ("net (float[4] x) => (float[4] y) { b = Identity(c) c = Identity(b) y = Relu(x) }",
+     "Identity: no node before it makes its input 'c'"),
+    ("net (float[4] x) => (float[4] y) { [n] y = Add(x, gone) }", "Add 'n': no node before it makes its input 'gone'"),
+    ("net (float[4] x) => (float[4] y) { y = Relu(x) y = Neg(x) }", "Neg: 'y' is made twice"),
+    ("net (float[4] x) => (float[4] y) { x = Relu(x) y = Neg(x) }", "Relu: 'x' is made twice"),
+    ("net (float[4] x) => (float[4] gone) { y = Neg(x) }", "graph 'net': no node makes the result 'gone'"),
+    ("net (bool c, float[4] x) => (float[4] y) { y = If(c) <then_branch = a () => (float[4] p) { p = Relu(q) }, "
+     "else_branch = b () => (float[4] q) { q = Neg(x) }> }", "Relu: no node before it makes its input 'q'"),
+])
+def test_graphs(text, message):
+    with pytest.raises(takt.CompileError, match=f"^{message}"):
+        checks.check(parse(text))
+
+
+def test_branches_read_outer_tensors():
+    checks.check(parse("net (bool c, float[4] x) => (float[4] y) { z = Relu(x) y = If(c) <then_branch = a () => "
+                       "(float[4] p) { p = Relu(z) }, else_branch = b () => (float[4] p) { p = Neg(x) }> }"))
+
+
+@pytest.mark.parametrize("change, message", [
+    (lambda tensor: tensor.dims.__setitem__(0, 3), "tensor 'w': 16 bytes of values, expected 12"),
+    (lambda tensor: tensor.dims.__setitem__(0, 1 << 60), "tensor 'w': 16 bytes of values, expected 4611686018427387904"),
+    (lambda tensor: tensor.dims.__setitem__(0, -4), "tensor 'w': a dimension of -4"),
+])
+def test_values(change, message):
+    model = parse("net (float[4] x) => (float[4] y) { y = Add(x, w) }")
+    model.graph.initializer.append(numpy_helper.from_array(np.ones(4, np.float32), "w"))
+    checks.check(model)
+    change(model.graph.initializer[0])
+    with pytest.raises(takt.CompileError, match=f"^{message}"):
+        checks.check(model)
+
+
+def function(name, *called):
+    nodes = [helper.make_node(each, ["a"], ["b"], domain="own") for each in called]
+    return helper.make_function("own", name, ["a"], ["b"], nodes or [helper.make_node("Relu", ["a"], ["b"])],
+                                [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)])
+
+
+def test_functions_do_not_call_themselves():
+    model = parse("net (float[4] x) => (float[4] y) { y = own.f(x) }")
+    model.functions.extend([function("f", "g", "h"), function("g", "h"), function("h")])
+    checks.check(model)
+    model.functions[2].CopyFrom(function("h", "f"))
+    with pytest.raises(takt.CompileError, match="^function '[fgh]' calls itself"):
+        checks.check(model)
+
+
+def test_functions_of_the_file_are_compiled(needs_compiler, tmp_path):
+    model = parse("net (float[4] x) => (float[4] y) { y = own.f(x) }")
+    model.functions.extend([function("f", "g"), function("g")])
+    onnx.save(model, tmp_path / "net.onnx")
+    result = takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache").load().function()(np.float32([-1, 2, -3, 4]))
+    np.testing.assert_array_equal(result, [0, 2, 0, 4])
+
+
+@pytest.mark.parametrize("data", [b"", b"version https://git-lfs.github.com/spec/v1\n", b"<html>", b"\x08\x08\x12"])
+def test_a_file_that_is_no_network_is_named(tmp_path, data):
+    (tmp_path / "net.onnx").write_bytes(data)
+    with pytest.raises(takt.CompileError, match="net.onnx"):
+        takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache")
+
+
+def test_weights_that_are_missing_are_named(tmp_path):
+    model = parse("net (float[4] x) => (float[4] y) { y = Add(x, w) }")
+    model.graph.initializer.append(numpy_helper.from_array(np.ones(4, np.float32), "w"))
+    onnx.save(model, tmp_path / "net.onnx", save_as_external_data=True, location="weights", size_threshold=0)
+    (tmp_path / "weights").unlink()
+    with pytest.raises(takt.CompileError, match="(?s)net.onnx.*weights"):
+        takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache")
