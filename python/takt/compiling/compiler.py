@@ -136,6 +136,7 @@ def compile(
         answer = request.answer()
         if answer is not None:
             return _repeated(answer, folder, names)
+    targets.check_cpus(names)
     source = importers.read(model, shapes)
     of_function = {}
     for key, value in (annotations or {}).items():

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
+import functools
 import os
 import platform
 import re
+import subprocess
 import tempfile
 from typing import Iterable, Sequence
 
@@ -27,6 +30,12 @@ _LOCAL = (
     "--iree-hal-target-device=local",
     "--iree-hal-local-target-device-backends=llvm-cpu",
 )
+_TRIVIAL = "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  return %a : tensor<4xf32>\n}\n"
+# What the compiler says of CPUs that it does not know; for some architectures it then goes on without one.
+_UNKNOWN_CPU = re.compile(
+    r"Unknown CPU|is not a recognized processor|requires an? \w+ CPU|code requested on a subtarget")
+_KNOWN_CPUS = re.compile(r"^List of accepted CPUs: (.*)$", re.M)
+_NAMES_SHOWN = 5
 _EXECUTABLE_TARGET = re.compile(r"\[(#hal\.executable\.target<.*>)\]> : !hal\.device")
 
 
@@ -45,6 +54,8 @@ def parse(target: str | Iterable[str]) -> tuple[str, ...]:
             raise ValueError(
                 f"target {name!r}: expected host, or one of {known}, as in aarch64:cortex-a76"
             )
+        if cpu == "host":
+            raise ValueError(f"target {name!r}: this machine is host, without an architecture")
         other = by_architecture.setdefault(architecture, name)
         if other != name or names.count(name) > 1:
             raise ValueError(f"target {name!r}: {other!r} is of the same architecture")
@@ -53,6 +64,38 @@ def parse(target: str | Iterable[str]) -> tuple[str, ...]:
 
 def _architecture(name: str) -> str:
     return platform.machine() if name == "host" else name
+
+
+def check_cpus(names: Iterable[str]) -> None:
+    """Throws if the compiler does not know a CPU of targets of `parse()`."""
+    for name in names:
+        architecture, _, cpu = name.partition(":")
+        known = _others_than(architecture, cpu) if cpu not in ("", "generic") else None
+        if known is not None:
+            close = difflib.get_close_matches(cpu.lower(), known, _NAMES_SHOWN, 0.5) or known[:_NAMES_SHOWN]
+            others = f", but {', '.join(close)}{' and others' if len(known) > len(close) else ''}" if close else ""
+            raise ValueError(f"target {name!r}: the compiler knows no CPU {cpu!r} of {architecture}{others}")
+
+
+@functools.cache
+def _others_than(architecture: str, cpu: str) -> tuple[str, ...] | None:
+    """The names of CPUs that the compiler knows, if this is none of them; else None."""
+    said = _said_of(_cpu_flags(f"{architecture}:{cpu}"))
+    if not _UNKNOWN_CPU.search(said):
+        return None
+    known = _KNOWN_CPUS.search(said) or _KNOWN_CPUS.search(_said_of(_cpu_flags(f"{architecture}:no-cpu")))
+    return tuple(each.strip() for each in known.group(1).split(",")) if known else ()
+
+
+def _said_of(cpu_flags: Sequence[str]) -> str:
+    """What the compiler says about these flags with a trivial program."""
+    from . import importers
+
+    with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
+        command = [importers.find_program("iree-compile"), "-", "-o", os.path.join(scratch, "said.mlir")]
+        done = subprocess.run([*command, "--compile-to=preprocessing", *_LOCAL, *cpu_flags],
+                              input=_TRIVIAL, capture_output=True, text=True)
+        return done.stderr
 
 
 def precision_of(precision: str, names: Iterable[str]) -> str:
@@ -89,7 +132,7 @@ def _cpu_flags(name: str) -> list[str]:
         f"--iree-llvmcpu-target-triple={_TRIPLES[architecture]}",
         f"--iree-llvmcpu-target-cpu={cpu or 'generic'}",
     ]
-    return flags if cpu else [*flags, *_EXTRA.get(architecture, ())]
+    return flags if cpu not in ("", "generic") else [*flags, *_EXTRA.get(architecture, ())]
 
 
 def _executable_target(name: str, flags: Sequence[str]) -> str:
@@ -101,7 +144,7 @@ def _executable_target(name: str, flags: Sequence[str]) -> str:
         source = os.path.join(scratch, "any.mlir")
         said = os.path.join(scratch, "said.mlir")
         with open(source, "w", encoding="utf-8") as file:
-            file.write("func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  return %a : tensor<4xf32>\n}\n")
+            file.write(_TRIVIAL)
         importers.run_tool(
             [importers.find_program("iree-compile"), source, "-o", said, "--compile-to=preprocessing",
              *_LOCAL, *_cpu_flags(name), *flags],

@@ -16,12 +16,36 @@ def test_targets_are_names():
     assert "--iree-llvmcpu-target-cpu=host" in targets.flags_of(targets.parse("host"))
     assert "--iree-llvmcpu-target-cpu=cortex-a76" in targets.flags_of(targets.parse("aarch64:cortex-a76"))
     assert targets.parse("host," + OTHERS[0]) == targets.parse(["host", OTHERS[0]])
-    for bad in ("sparc", "aarch64:--iree-hal", "x86_64:a b", "", [], "host,"):
+    for bad in ("sparc", "x86_64:host", "aarch64:--iree-hal", "x86_64:a b", "", [], "host,"):
         with pytest.raises(ValueError, match="target"):
             targets.parse(bad)
     for twice in ("riscv64,riscv64:spacemit-x60", f"host,{platform.machine()}", "host,host"):
         with pytest.raises(ValueError, match="the same architecture"):
             targets.parse(twice)
+
+
+@pytest.mark.parametrize("target, message", [
+    ("aarch64:cortex-a67", "no CPU 'cortex-a67' of aarch64, but .*cortex-a76"),
+    ("aarch64:Cortex-A76", "no CPU 'Cortex-A76' of aarch64, but cortex-a76"),
+    ("aarch64:znver4", "no CPU 'znver4' of aarch64, but .* and others"),
+    ("riscv64:spacemit-x61", "no CPU 'spacemit-x61' of riscv64, but spacemit-x60"),
+    ("riscv64:generic-rv32", "no CPU 'generic-rv32' of riscv64, but generic-rv64"),
+    ("x86_64:znver99", "no CPU 'znver99' of x86_64, but .*znver"),
+    ("x86_64:pentium4", "no CPU 'pentium4' of x86_64"),
+    (["host", OTHERS[0].partition(":")[0] + ":x"], "no CPU 'x'"),
+])
+def test_unknown_cpus_are_refused_before_the_model_is_read(needs_compiler, tmp_path, target, message):
+    with pytest.raises(ValueError, match=message):
+        takt.compile("no such file.onnx", cache=tmp_path, target=target)
+
+
+def test_known_cpus_are_asked_for_once(needs_compiler, monkeypatch):
+    known = ("aarch64:cortex-a76", "aarch64:apple-latest", "riscv64:spacemit-x60", "x86_64:x86-64-v3",
+             "aarch64:generic", "riscv64", "host")
+    targets.check_cpus(known)
+    monkeypatch.setattr(targets, "_said_of", lambda flags: pytest.fail("it asks again"))
+    targets.check_cpus(known)
+    assert targets.flags_of(["riscv64:generic"]) == targets.flags_of(["riscv64"])
 
 
 def test_tile_registers_are_those_of_the_target():
