@@ -13,8 +13,8 @@ from typing import Any, Callable, Union
 
 import numpy as np
 
-from . import (deformed, filters, fourier, images, layers, lists, operators, places, regions, resized, scales, scores,
-               sequences, transposed, unrolled, volumes)
+from . import (bounds, deformed, filters, fourier, images, layers, lists, operators, places, regions, resized, scales,
+               scores, sequences, transposed, unrolled, volumes)
 from ..networks import canonical, folding, graphs, inference, names, subgraphs
 
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
@@ -46,7 +46,7 @@ def port(model: Any) -> Any:
         raise RuntimeError(f"still other operators after {_PASSES_MAX} passes")
     _move_domain(ported.graph, "STFT", _HIDDEN_DOMAIN, "")
     _drop_identities(ported.graph)
-    ported = canonical.sample(ported)
+    ported = bounds.bound(canonical.sample(ported))
     for node in ported.graph.node:
         for attribute in node.attribute:
             if attribute.HasField("g"):
