@@ -132,7 +132,7 @@ def _output_of(options: argparse.Namespace) -> pathlib.Path:
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Throws if a file that the command is to write cannot be written."""
-    taken = {os.path.realpath(options.model): "MODEL"}
+    taken = {os.path.realpath(options.model): "MODEL"} if options.output else {}
     outputs = {"--output": _output_of(options)}
     for name in ("report", "write_recipe"):
         if getattr(options, name, None):

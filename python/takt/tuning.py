@@ -86,9 +86,9 @@ class _Tuner:
         try:
             artifact = job.compile(recipe)
             measured = self._machine.measure(artifact.path, self._inputs, _MEASURE_SECONDS, job.timeout)
-        except (CompileError, Error) as error:
-            record["rejected"] = str(error)
-            self._say(recipe.name, str(error).splitlines()[0])
+        except Exception as error:  # One candidate of many; the usual module is there already.
+            record["rejected"] = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
+            self._say(recipe.name, record["rejected"].partition("\n")[0])
             return
         record["difference"] = difference(self._expected, measured.results)
         record["median_ns"] = measured.median_ns

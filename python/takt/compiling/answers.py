@@ -7,6 +7,7 @@ how many bytes it had and which; a file that does not fit counts as none.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -46,7 +47,8 @@ class Request:
     def keep(self, answer: dict[str, Any]) -> None:
         """`answer`: values of JSON; "module" is the name of a file in the cache."""
         if self.path is not None:
-            _write(self.path, answer)
+            with contextlib.suppress(OSError):  # The module is there all the same.
+                _write(self.path, answer)
 
 
 def keep_module(written: pathlib.Path, path: pathlib.Path, placement: list[dict[str, Any]]) -> None:

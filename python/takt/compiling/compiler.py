@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
 import importlib.metadata
 import json
+import numbers
 import os
 import pathlib
 import re
@@ -17,7 +19,7 @@ import warnings
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 from . import answers, declarations, dispatches, importers, placing, recipes, targets
-from ..errors import CompileError
+from ..errors import CompileError, Error, InvalidArgument
 from ..module import Module, load
 
 # What Takt's tests compile with; docs/models.md lists what else is read.
@@ -114,7 +116,7 @@ def compile(
     annotations  further ones, {"key": "value"}, and those of one function,
                  {"act": {"takt.priority": "200"}}.
     tune         True, or seconds: tries recipes and choices of the compiler, and uses
-                 the quickest; `Artifact.report["tried"]` has all of them.
+                 the quickest; 0 is False; `Artifact.report["tried"]` has all of them.
     host, host_tools
                  the board for tuning: its name for ssh, such as "user@board", and
                  the folder of Takt's tools on it, if they are not on its PATH.
@@ -125,14 +127,21 @@ def compile(
     """
     _check_name(name)
     names = targets.parse(target)
-    _check_machines(names, npu, bool(tune), host)
+    seconds = _tuning_seconds(tune)
+    _check_machines(names, npu, seconds is not None, host)
     reflection = _reflection(deadline, priority, affinity, isa, resource, batch_dim)
+    flags = _flags(flags)
+    _check_annotations(annotations or {})
+    if not isinstance(timeout, numbers.Real) or not timeout > 0:
+        raise ValueError(f"timeout {timeout!r}: expected a positive number of seconds")
+    given = None if recipe is None else _given_recipe(recipe)
+    _check_content(model)
     folder = _cache_folder(cache)
+    path = os.fspath(model) if importers.is_file(model) else ""
     request = None
-    if importers.is_file(model) and not tune and npu is None:
-        given = recipe if recipe is None else recipes.find(recipe, False).to_json()
-        request = answers.Request(folder, model, repr(
-            [compiler_version(), _machine(names), name, shapes, given, list(flags), reflection, annotations]))
+    if path and seconds is None and npu is None:
+        request = answers.Request(folder, path, repr(
+            [compiler_version(), _machine(names), name, shapes, given, flags, reflection, annotations]))
         answer = request.answer()
         if answer is not None:
             return _repeated(answer, folder, names)
@@ -143,12 +152,13 @@ def compile(
         (of_function if isinstance(value, Mapping) else reflection)[key] = value
 
     def annotate(mlir: bytes) -> bytes:
-        text = declarations.annotate(mlir.decode(), reflection, of_function=of_function, names=source.names)
+        text = declarations.annotate(_decoded(mlir, path), reflection, of_function=of_function, names=source.names)
         return (text if name is None else _named(text, name)).encode()
 
     @functools.lru_cache(maxsize=2)
     def read_rewritten(precision: str) -> importers.Rewritten | None:
-        return importers.rewritten(source, precision)
+        with _passes("rewriting"):
+            return importers.rewritten(source, precision)
 
     def rewrite(precision: str) -> bytes | None:
         found = read_rewritten(precision)
@@ -169,11 +179,12 @@ def compile(
         rewrite=rewrite if npu is None else lambda _: None,
         failed=source.failed,
         open_inputs=source.open_inputs,
+        path=path,
     )
     if npu is not None:
-        return _compile_for_npu(job, npu, recipe, source.is_quantized)
-    chosen = [recipes.find(source.recipe if recipe is None else recipe, source.is_quantized)]
-    if recipe is None:
+        return _compile_for_npu(job, npu, given, source.is_quantized)
+    chosen = [given or recipes.find(source.recipe, source.is_quantized)]
+    if given is None:
         try:
             found = read_rewritten("")
             is_native = found is not None and found.pays
@@ -181,10 +192,9 @@ def compile(
             is_native = True  # It fails again, and the report has the reason.
         if is_native:
             chosen = [recipes.RECIPES["native"], recipes.RECIPES["native_plain"], *chosen]
-    if tune:
+    if seconds is not None:
         from .. import tuning
 
-        seconds = tuning.SECONDS_DEFAULT if tune is True else float(tune)
         return tuning.tune(
             job, chosen, source.is_quantized, seconds, host=host, host_tools=host_tools, progress=progress
         )
@@ -221,14 +231,99 @@ def _named(text: str, name: str) -> str:
     return named
 
 
+def _tuning_seconds(tune: bool | float) -> float | None:
+    """None: without tuning."""
+    if tune is True:
+        from .. import tuning
+
+        return tuning.SECONDS_DEFAULT
+    if tune is False or tune is None:
+        return None
+    if not isinstance(tune, numbers.Real):
+        raise TypeError(f"tune {tune!r}: expected True, or seconds")
+    if not tune >= 0:
+        raise ValueError(f"tune {tune!r}: expected a positive number of seconds")
+    return float(tune) or None
+
+
+def _flags(flags: Iterable[str]) -> list[str]:
+    found = [] if isinstance(flags, str) else list(flags)
+    if isinstance(flags, str) or not all(isinstance(flag, str) for flag in found):
+        raise TypeError(f"flags {flags!r}: expected a list of strings")
+    return found
+
+
+def _check_annotations(annotations: Mapping[str, str | Mapping[str, str]]) -> None:
+    for key, value in annotations.items():
+        for each in value.values() if isinstance(value, Mapping) else [value]:
+            if not isinstance(each, str):
+                raise TypeError(f"annotations: {key!r}: expected a string, got {each!r}")
+
+
+def _given_recipe(recipe: str | os.PathLike | recipes.Recipe) -> recipes.Recipe:
+    try:
+        return recipes.find(recipe, False)
+    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:  # Of a file.
+        raise ValueError(f"recipe {os.fspath(recipe)!r}: not a recipe that tuning wrote: {_said(error)}") from error
+
+
+def _check_content(model: Any) -> None:
+    """Throws if the bytes of `model` are known to be no program."""
+    if isinstance(model, (bytes, bytearray)):
+        what, begin = "these bytes are", bytes(model[:64])
+    elif importers.is_file(model) and os.path.isfile(model):
+        what = f"{os.fspath(model)} is"
+        with open(model, "rb") as file:
+            begin = file.read(64)
+    else:
+        return
+    if (begin.startswith(b"PK") and b"module.fb" in begin) or begin[4:8] == b"IREE":
+        raise InvalidArgument(f"{what} a compiled module: takt.load() loads it")
+    if isinstance(model, (bytes, bytearray)) and (begin.startswith(b"\x08") or begin[4:8] == b"TFL3"):
+        suffix = ".tflite" if begin[4:8] == b"TFL3" else ".onnx"
+        raise InvalidArgument(f"{what} a network: write them to a {suffix} file, and give its path")
+
+
+def _decoded(mlir: bytes, path: str) -> str:
+    try:
+        return mlir.decode()
+    except UnicodeDecodeError:
+        raise InvalidArgument(
+            f"{path or 'these bytes'}: neither MLIR as text nor its bytecode; networks are read from .onnx and "
+            ".tflite files") from None
+
+
+def _said(error: Exception) -> str:
+    """An exception in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:500]}"
+
+
+@contextlib.contextmanager
+def _passes(what: str) -> Iterator[None]:
+    """Makes a CompileError of whatever a pass throws that does not say where it comes
+    from."""
+    try:
+        yield
+    except Error:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
+        raise CompileError(f"{what}: {_said(error)}") from error
+
+
 def _check_machines(names: tuple[str, ...], npu: str | None, is_tuned: bool, host: str | None) -> None:
     """Throws if these cannot go together."""
     if is_tuned and (npu is not None or (names != ("host",) and host is None)):
         raise ValueError("tuning measures on this machine: target must be host, without an NPU")
     if host is not None and not is_tuned:
         raise ValueError("host: it is for tuning only")
-    if host is not None and len(names) > 1:
-        raise ValueError(f"target {names!r}: {host} is one machine")
+    if host is not None:
+        from .measuring import Board
+
+        Board(host)
+        if len(names) > 1:
+            raise ValueError(f"target {names!r}: {host} is one machine")
     if npu is not None:
         from .npu import device_of
 
@@ -237,16 +332,16 @@ def _check_machines(names: tuple[str, ...], npu: str | None, is_tuned: bool, hos
             raise ValueError(f"target {names!r}: a module for an NPU has one CPU")
 
 
-def _compile_for_npu(job: Job, npu: str, recipe: str | os.PathLike | recipes.Recipe | None, is_quantized: bool
-                     ) -> Artifact:
+def _compile_for_npu(job: Job, npu: str, recipe: recipes.Recipe | None, is_quantized: bool) -> Artifact:
     from .npu import try_out
 
-    if recipe is None and not is_quantized:
-        recipe = "im2col"  # Convolutions become products, which the NPU does.
-    artifact = job.compile_or_fall_back(recipes.find(recipe, is_quantized))
+    if recipe is None:  # Convolutions become products, which the NPU does.
+        recipe = recipes.RECIPES["integer" if is_quantized else "im2col"]
+    artifact = job.compile_or_fall_back(recipe)
     artifact.report["npu"] = {"driver": npu}
     if job.target == ("host",):
-        artifact.report["npu"].update(try_out(artifact.path, npu))
+        with _passes(f"trying {npu} out"):
+            artifact.report["npu"].update(try_out(artifact.path, npu))
     return artifact
 
 
@@ -332,9 +427,14 @@ class Job:
     rewrite: Callable[[str], bytes | None] = lambda _: None
     failed: dict[str, str] = dataclasses.field(default_factory=dict)  # Before any recipe.
     open_inputs: dict[str, str] = dataclasses.field(default_factory=dict)
+    path: str = ""  # Of the model, if it is a file.
 
     def compile(self, recipe: recipes.Recipe) -> Artifact:
         """Compiles the model, or uses the cached module."""
+        with _passes("compiling"):
+            return self._compile(recipe)
+
+    def _compile(self, recipe: recipes.Recipe) -> Artifact:
         version = compiler_version()
         mlir = self._program(recipe)
         command_flags = self._flags(recipe)
@@ -368,7 +468,7 @@ class Job:
 
     def tiles_of(self, recipe: recipes.Recipe) -> dict[str, tuple[int, ...]]:
         """The tiles that the compiler chooses for each dispatch."""
-        with tempfile.TemporaryDirectory(prefix="takt-", dir=self.cache) as scratch:
+        with _passes("compiling"), tempfile.TemporaryDirectory(prefix="takt-", dir=self.cache) as scratch:
             source = pathlib.Path(scratch, "program.mlir")
             source.write_bytes(self._program(recipe))
             return dispatches.tiles_of(self._configure(source, self._flags(recipe), recipe))
@@ -385,21 +485,25 @@ class Job:
                 if not left and recipe.fallback is not None:
                     left.append(recipes.RECIPES[recipe.fallback])
                 if not left:
-                    raise CompileError("\n".join(self._reasons(failed))) from error
+                    raise CompileError(self._refusal(failed)) from error
                 continue
             if failed:
                 artifact.report["failed"] = failed
             return artifact
 
+    def _refusal(self, failed: Mapping[str, str]) -> str:
+        reasons = "\n".join(self._reasons(failed))
+        return reasons if self.path in reasons else f"{self.path}: {reasons}"
+
     def _reasons(self, failed: Mapping[str, str]) -> Iterator[str]:
         said: dict[str, str] = {}
         for name, reason in failed.items():
-            what = reason.partition("\n")[2]
-            if what and what in said:
-                yield f"recipe {name}: the same as {said[what]}"
-            else:
+            what = reason.partition("\n")[2] or reason
+            if what not in said:
                 said[what] = name
                 yield reason
+            elif what != reason:
+                yield f"recipe {name}: the same as {said[what]}"
         if self.open_inputs:
             yield _about_open(self.open_inputs, failed)
 

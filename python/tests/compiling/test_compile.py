@@ -1,4 +1,5 @@
 import json
+import pathlib
 import platform
 import subprocess
 import sys
@@ -388,7 +389,103 @@ def test_the_module_is_written_before_reports(tmp_path, monkeypatch, capsys):
     ({"tune": True, "host": "board", "target": "x86_64,aarch64"}, "board is one machine"),
     ({"npu": "sim", "target": "x86_64,aarch64"}, "has one CPU"),
     ({"npu": "other"}, "npu 'other'"),
+    ({"tune": -1}, "tune -1: expected a positive number"),
+    ({"tune": float("nan")}, "tune nan"),
+    ({"tune": True, "host": "-oProxyCommand=x"}, "host '-oProxyCommand=x'"),
+    ({"timeout": 0}, "timeout 0: expected a positive number"),
+    ({"recipe": "quickest"}, "recipe 'quickest' is none of"),
+    ({"recipe": str(pathlib.Path(__file__).with_name("no_recipe.json"))}, "no_recipe.json"),
 ])
 def test_options_that_do_not_go_together_are_refused_before_the_model_is_read(options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, FileNotFoundError), match=message):
         takt.compile("no such file.onnx", **options)
+
+
+@pytest.mark.parametrize("options", [
+    {"tune": "long"}, {"flags": "--iree-opt-level=O2"}, {"flags": [3]}, {"annotations": {"takt.priority": 3}},
+    {"annotations": {"mul": {"takt.priority": 3}}},
+])
+def test_options_of_wrong_types_are_named(options):
+    with pytest.raises(TypeError, match=next(iter(options))):
+        takt.compile("no such file.onnx", **options)
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "3", "no json", '{"name": "a", "flags": 3}'])
+def test_a_file_that_is_no_recipe_is_named(tmp_path, text):
+    path = tmp_path / "recipe.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="recipe.json'?: not a recipe"):
+        takt.compile("no such file.onnx", recipe=path)
+
+
+def test_flags_may_come_from_a_generator(needs_compiler, tmp_path):
+    path = tmp_path / "mul.mlir"
+    path.write_text(MUL)
+    flags = (flag for flag in ["--no-such-flag"])
+    with pytest.raises(takt.CompileError, match="no-such-flag"):
+        takt.compile(path, cache=tmp_path / "cache", flags=flags)
+
+
+def test_what_is_no_model_is_named(needs_compiler, testdata, mlp, tmp_path):
+    module = testdata / "api/simple_mul.vmfb"
+    for model in (module, str(module), module.read_bytes()):
+        with pytest.raises(takt.InvalidArgument, match=r"a compiled module: takt.load\(\) loads it"):
+            takt.compile(model, cache=tmp_path)
+    with pytest.raises(takt.InvalidArgument, match="write them to a .onnx file"):
+        takt.compile(mlp[0].read_bytes(), cache=tmp_path)
+    with pytest.raises(takt.InvalidArgument, match="write them to a .tflite file"):
+        takt.compile(pathlib.Path(__file__).with_name("policy.tflite").read_bytes(), cache=tmp_path)
+    other = tmp_path / "policy.pt"
+    other.write_bytes(b"PK\x03\x04\xff\xfe")
+    for model, what in ((other, "policy.pt"), (other.read_bytes(), "these bytes")):
+        with pytest.raises(takt.InvalidArgument, match=f"{what}: neither MLIR"):
+            takt.compile(model, cache=tmp_path)
+    with pytest.raises(OSError, match=str(tmp_path)):
+        takt.compile(tmp_path, cache=tmp_path)
+
+
+@pytest.mark.parametrize("error", [KeyError("w"), RecursionError("too deep"), OSError(28, "No space left"),
+                                   UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"), ValueError("a\nb")])
+@pytest.mark.parametrize("step", ["annotate", "rewritten", "text"])
+def test_whatever_a_pass_throws_is_an_error_of_compiling(
+    needs_compiler, mlp, tmp_path, monkeypatch, capsys, step, error
+):
+    from takt.__main__ import main
+    from takt.compiling import declarations, importers
+
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setenv("TAKT_CACHE", str(tmp_path / "cache"))
+    place = {"annotate": declarations, "rewritten": importers, "text": importers.Source}[step]
+    monkeypatch.setattr(place, step, fail)
+    said = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    if step == "rewritten":  # Another recipe does it.
+        artifact = takt.compile(mlp[0])
+        assert artifact.report["failed"]["native"] == f"rewriting: {said}"
+        return
+    with pytest.raises(takt.CompileError) as caught:
+        takt.compile(mlp[0])
+    assert str(caught.value) == f"{mlp[0]}: compiling: {said}"
+    assert main(["compile", str(mlp[0])]) == 1
+    assert capsys.readouterr().err == f"takt: {mlp[0]}: compiling: {said}\n"
+
+
+def test_errors_that_name_themselves_stay(needs_compiler, mlp, tmp_path, monkeypatch):
+    from takt.compiling import importers
+
+    for error in (KeyboardInterrupt(), FileNotFoundError(2, "gone", "w.bin"), takt.Unavailable("no board")):
+        def fail(*_, **__):
+            raise error
+
+        monkeypatch.setattr(importers.Source, "text", fail)
+        with pytest.raises(type(error)) as caught:
+            takt.compile(mlp[0], cache=tmp_path / "cache")
+        assert caught.value is error
+
+
+def test_errors_of_the_compiler_name_the_file(needs_compiler, tmp_path):
+    path = tmp_path / "broken.mlir"
+    path.write_text("func.func @broken() {\n")
+    with pytest.raises(takt.CompileError, match="broken.mlir: .*channels_last"):
+        takt.compile(path, cache=tmp_path / "cache")
