@@ -9,6 +9,7 @@ import weakref
 from typing import Any, Callable, Iterable
 
 from . import _native
+from .errors import InvalidArgument
 from .module import Function, LoadedModule, Module
 from .plan import Plan, PlanRun
 from .stream import Stream
@@ -255,7 +256,9 @@ class Instance:
 
         A job is released every `period` seconds; with `closed`, when the last job
         is done; with `after`, when a job of that stream is done; otherwise when an
-        input is set. `deadline` is in seconds after the release.
+        input is set. Only one of these may be given; `arrival` ("periodic", "closed",
+        "after", "input") says the same by a name. `deadline` is in seconds after the
+        release.
 
         criticality  "hard", "soft" or "best_effort".
         late         the treatment of a job whose deadline passes: "run_on",
@@ -277,15 +280,7 @@ class Instance:
                      inputs starts with its first input in any case.
         """
         function = self._function_of(function)
-        if arrival is None:
-            if period is not None:
-                arrival = "periodic"
-            elif closed:
-                arrival = "closed"
-            elif after is not None:
-                arrival = "after"
-            else:
-                arrival = "input"
+        arrival = _arrival_of(period, closed, after, arrival)
         stream = Stream(
             function,
             after,
@@ -357,6 +352,22 @@ class Instance:
         if isinstance(function, Module):
             function = function.on(self)
         return function.function()
+
+
+def _arrival_of(period: float | None, closed: bool, after: Stream | None, arrival: str | None) -> str:
+    """What releases the jobs of a stream. Throws if the arguments say several things."""
+    said = {}
+    if period is not None:
+        said["periodic"] = f"period={period!r}"
+    if closed:
+        said["closed"] = f"closed={closed!r}"
+    if after is not None:
+        said["after"] = "after=<a stream>"
+    if arrival is not None:
+        said.setdefault(arrival, f"arrival={arrival!r}")
+    if len(said) > 1:
+        raise InvalidArgument(f"{' and '.join(said.values())}: the jobs of a stream are released by one of these")
+    return next(iter(said), "input")
 
 
 _default_lock = threading.Lock()

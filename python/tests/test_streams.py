@@ -138,6 +138,36 @@ def test_options_are_checked(module):
             robot.stream(function, arrival="periodic")
 
 
+@pytest.mark.parametrize("options, message", [
+    ({"period": 1, "closed": True}, "period=1 and closed=True"),
+    ({"period": 1.0, "arrival": "closed"}, "period=1.0 and arrival='closed'"),
+    ({"closed": True, "arrival": "input"}, "closed=True and arrival='input'"),
+    ({"period": 1, "after": True}, "period=1 and after="),
+    ({"closed": True, "after": True}, "closed=True and after="),
+    ({"after": True, "arrival": "periodic"}, "after=<a stream> and arrival='periodic'"),
+])
+def test_a_stream_has_one_arrival(module, options, message):
+    with takt.Instance(workers=1) as robot:
+        function = module.on(robot).mul
+        if "after" in options:
+            options = {**options, "after": robot.stream(function, start=False)}
+        with pytest.raises(ValueError) as error:
+            robot.stream(function, start=False, **options)
+        assert message in str(error.value)
+
+
+def test_the_arrival_may_be_said_twice(module):
+    with takt.Instance(workers=1) as robot:
+        function = module.on(robot).mul
+        first = robot.stream(function, start=False, period=1, arrival="periodic")
+        robot.stream(function, start=False, closed=True, arrival="closed")
+        robot.stream(function, start=False, after=first, arrival="after")
+        with pytest.raises(takt.InvalidArgument, match="arrival"):
+            robot.stream(function, arrival="sometimes")
+        with pytest.raises(takt.InvalidArgument, match="arrival"):
+            robot.stream(function, arrival=3)
+
+
 def test_admission_needs_a_policy(module):
     with takt.Instance(workers=1, policy="off") as robot:
         stream = robot.stream(module.on(robot).mul, period=0.1, deadline=0.1, start=False)
