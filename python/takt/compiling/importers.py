@@ -279,7 +279,8 @@ def _import_onnx(model: Any, what: str) -> str:
         # An older opset means what the newer one says; the importer converts it.
         run_tool(
             [sys.executable, "-m", "iree.compiler.tools.import_onnx", path,
-             "-o", target, f"--opset-version={_OPSET}"],
+             "-o", target, f"--opset-version={_OPSET}",
+             "--data-prop" if inference.follows_values(model.graph) else "--no-data-prop"],
             what,
         )
         return pathlib.Path(target).read_text()

@@ -138,7 +138,7 @@ class _Round:
         else:
             return None
         least = _SPREAD_BYTES_MAX if node.op_type in _SPREADING else _BYTES_MAX
-        limit = max(least * self.samples, sum(self.constants[name].nbytes for name in names if name in self.constants))
+        limit = max(least * self.samples, sum(self.constants[name].nbytes for name in set(names) & self.constants.keys()))
         if any(np.prod(self.shapes.get(name, ()), dtype=np.float64) > limit for name in node.output):
             return None
         try:

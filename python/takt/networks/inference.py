@@ -7,6 +7,7 @@ from typing import Any
 
 # Shapes can depend on the values of constants of so many elements.
 _ELEMENTS_MAX = 1024
+_LIST_MAX = 1 << 16
 
 
 def infer_shapes(model: Any) -> None:
@@ -33,4 +34,30 @@ def inferred_graph(model: Any) -> Any:
         elif tensor.name not in inputs:
             light.graph.input.append(
                 onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
-    return onnx.shape_inference.infer_shapes(light, data_prop=True).graph
+    return onnx.shape_inference.infer_shapes(light, data_prop=follows_values(light.graph)).graph
+
+
+def follows_values(graph: Any) -> bool:
+    """Whether shapes may be inferred from lists of numbers as well, since all of these are short.
+    With Range and Concat a small file can have lists of any length."""
+    import onnx
+
+    sizes = {value.name: math.prod(dim.dim_value for dim in value.type.tensor_type.shape.dim)
+             for value in graph.input if len(value.type.tensor_type.shape.dim) == 1}
+    sizes.update((tensor.name, math.prod(tensor.dims)) for tensor in graph.initializer)
+    values = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer
+              if math.prod(tensor.dims) == 1 and not tensor.external_data}
+    for node in graph.node:
+        inputs = [sizes.get(name, 0) for name in node.input]
+        size = sum(inputs) if node.op_type == "Concat" else max(inputs, default=0)
+        if node.op_type == "Constant" and node.attribute and node.attribute[0].HasField("t"):
+            size = math.prod(node.attribute[0].t.dims)
+            if size == 1:
+                values[node.output[0]] = onnx.numpy_helper.to_array(node.attribute[0].t)
+        if node.op_type == "Range":
+            begin, end, step = (float(values[name].item()) if name in values else 0.0 for name in node.input)
+            size = abs((end - begin) / step) if step else 0
+        if node.op_type in ("Concat", "Range") and size > _LIST_MAX:
+            return False
+        sizes.update((name, size) for name in node.output)
+    return True

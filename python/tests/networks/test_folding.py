@@ -1,5 +1,7 @@
 """What a network computes of constants alone."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ onnx = pytest.importorskip("onnx")
 
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from takt.networks import folding  # noqa: E402
+from takt.networks import folding, inference  # noqa: E402
 
 
 def model_of(nodes, shape, result, element=TensorProto.FLOAT, **constants):
@@ -94,3 +96,19 @@ def test_a_sequence_is_no_constant():
          helper.make_node("Add", ["x", "b"], ["y"])],
         [3], "y", a=np.ones(3, np.float32), place=np.int64(1))
     assert [node.op_type for node in folding.fold(model).graph.node] == ["SequenceConstruct", "SequenceAt", "Add"]
+
+
+def test_lists_of_any_length_are_not_followed():
+    names = ["o", *(f"c{i}" for i in range(40))]
+    nodes = [helper.make_node("Concat", [a, a], [b], axis=0) for a, b in zip(names, names[1:])]
+    nodes += [helper.make_node("ReduceSum", [names[-1]], ["s"], keepdims=0), helper.make_node("Add", ["x", "s"], ["y"])]
+    model = model_of(nodes, [1], "y", o=np.ones(1024, np.float32))
+    assert not inference.follows_values(model.graph)
+    folded = folding.fold(model)
+    assert sum(math.prod(tensor.dims) for tensor in folded.graph.initializer) < 1 << 24
+    nodes = [helper.make_node("Range", ["zero", "far", "one"], ["r"]), helper.make_node("Cast", ["r"], ["f"], to=1),
+             helper.make_node("ReduceSum", ["f"], ["s"], keepdims=0), helper.make_node("Add", ["x", "s"], ["y"])]
+    model = model_of(nodes, [1], "y", zero=np.int64(0), far=np.int64(1 << 40), one=np.int64(1))
+    assert not inference.follows_values(model.graph)
+    model = model_of(nodes, [1], "y", zero=np.int64(0), far=np.int64(100), one=np.int64(1))
+    assert inference.follows_values(model.graph)
