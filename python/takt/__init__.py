@@ -10,7 +10,7 @@
 docs/python.md is the guide.
 """
 
-from . import errors, plan
+from . import errors, plan, tuning
 from ._native import Device, Fence, Invocation, Timeline, now_ns, policy_names, version
 from .compiling.compiler import Artifact, compile
 from .errors import *  # noqa: F403  The exceptions.

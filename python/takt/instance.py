@@ -276,6 +276,11 @@ class Instance:
         on_result    called with the results of a job, on the thread that ended
                      the job. It takes the GIL: a loop that must not be late uses
                      `Stream.take()` instead.
+        on_error     called with the exception of a job that failed, and the job.
+        on_late      called with a job when its deadline passes.
+                     None of the three may wait for work of this instance: a call,
+                     `Invocation.result()` or `wait_idle()` there raises
+                     takt.FailedPrecondition. `submit()` is allowed.
         start        False: `Stream.start()` starts the stream. A closed stream with
                      inputs starts with its first input in any case.
         """

@@ -32,3 +32,24 @@ async def test_cancelling_the_future_cancels_the_call(simple):
     with pytest.raises(asyncio.CancelledError):
         await future
     assert (await simple.mul.call_async(ones, ones)).tolist() == [1, 1, 1, 1]
+
+
+async def test_a_call_is_a_future_that_has_begun(simple):
+    ones = np.ones(4, np.float32)
+    for take in (asyncio.ensure_future, asyncio.gather, lambda call: asyncio.wait_for(call, 60)):
+        assert np.array_equal(np.ravel(await take(simple.mul.call_async(ones, ones))), ones)
+    call = simple.mul.call_async(ones, ones)
+    with pytest.raises(TypeError, match="a coroutine was expected"):
+        asyncio.create_task(call)
+    assert (await call).tolist() == [1, 1, 1, 1]
+
+
+def test_a_timeout_of_zero_is_no_limit_of_a_call_and_no_wait_for_its_result(simple):
+    ones, fence = np.ones(4, np.float32), takt.Fence()
+    assert simple.mul(ones, ones, timeout=0).tolist() == [1, 1, 1, 1]
+    invocation = simple.mul.submit(ones, ones, wait=fence, timeout=0)
+    with pytest.raises(takt.DeadlineExceeded):
+        invocation.result(0)
+    fence.signal()
+    assert invocation.result().tolist() == [1, 1, 1, 1]
+    assert invocation.result(0).tolist() == [1, 1, 1, 1]

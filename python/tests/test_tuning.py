@@ -4,6 +4,8 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -127,6 +129,12 @@ CONFIGURED = """
         linalg.add {lowering_config = #iree_cpu.lowering_config<distribution = [7]>}
       }
 """
+
+
+def test_the_choices_need_no_import_of_their_own():
+    program = "import takt; print(*takt.tuning.CHOICES)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == [*tuning.CHOICES]
 
 
 def test_tiles_are_read_and_written():
