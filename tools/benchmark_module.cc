@@ -4,6 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <deque>
 #include <iostream>
@@ -54,7 +55,8 @@ struct BenchmarkFlags {
     session.AddTo(flags);
     flags->AddText("function", &function,
                    "The exported function to measure. Default: all without "
-                   "arguments.");
+                   "arguments; if\nnone is, the only one with the arguments of "
+                   "--input.");
     flags->AddTexts("input", &inputs,
                     "An argument, as takt-run-module --help tells.");
     flags->AddNumber("batch_size", 1, int64_t{1} << 30, &batch_size,
@@ -355,25 +357,101 @@ Result<int64_t> TakeMinTime(std::vector<std::string>* arguments) {
   int64_t iterations = 0;
   std::vector<std::string> kept;
   for (std::string& argument : *arguments) {
-    if (argument.starts_with(kMinTime) && argument.ends_with('x')) {
+    if (!argument.starts_with(kMinTime)) {
+      kept.push_back(std::move(argument));
+      continue;
+    }
+    const auto wrong = [argument] {
+      return InvalidArgument(argument +
+                             ": expected seconds (0.5s) or iterations (100x)");
+    };
+    if (argument.ends_with('x')) {
       const std::string text = argument.substr(kMinTime.size());
       const Result<int64_t> number =
           ParseInteger(std::string_view(text).substr(0, text.size() - 1));
-      if (!number.ok() || *number < 1) {
-        return InvalidArgument(argument +
-                               ": expected seconds (0.5s) or "
-                               "iterations (100x)");
-      }
+      if (!number.ok() || *number < 1) return wrong();
       iterations = *number;
       continue;
     }
-    if (argument.starts_with(kMinTime) && argument.ends_with('s')) {
-      argument.pop_back();
+    std::string kept_argument = argument;
+    if (kept_argument.ends_with('s')) kept_argument.pop_back();
+    const Result<double> seconds =
+        ParseReal(std::string_view(kept_argument).substr(kMinTime.size()));
+    if (!seconds.ok() || !std::isfinite(*seconds) || *seconds < 0) {
+      return wrong();
     }
-    kept.push_back(std::move(argument));
+    kept.push_back(std::move(kept_argument));
   }
   *arguments = std::move(kept);
   return iterations;
+}
+
+// The flags of Google Benchmark. One that it takes is no longer among the
+// arguments.
+struct LibraryFlag {
+  std::string_view name;
+  // What it takes; "": the library says what. For other values the library
+  // prints its usage and exits with the code 0.
+  std::string_view choices = "";
+};
+constexpr LibraryFlag kLibraryFlags[] = {
+    {"--benchmark_list_tests"},
+    {"--benchmark_filter"},
+    {"--benchmark_min_time"},
+    {"--benchmark_min_warmup_time"},
+    {"--benchmark_repetitions"},
+    {"--benchmark_enable_random_interleaving"},
+    {"--benchmark_report_aggregates_only"},
+    {"--benchmark_display_aggregates_only"},
+    {"--benchmark_format", "console, json, csv"},
+    {"--benchmark_out"},
+    {"--benchmark_out_format", "console, json, csv"},
+    {"--benchmark_color"},
+    {"--benchmark_counters_tabular"},
+    {"--benchmark_perf_counters"},
+    {"--benchmark_context"},
+    {"--benchmark_time_unit", "ns, us, ms, s"},
+};
+
+// Whether `list`, such as "ns, us", has the word.
+bool HasChoice(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const std::string_view choice = list.substr(0, list.find(", "));
+    if (choice == word) return true;
+    list.remove_prefix(std::min(choice.size() + 2, list.size()));
+  }
+  return false;
+}
+
+// Refuses what the library would end the process for.
+Status CheckChoices(const std::vector<std::string>& arguments) {
+  for (const LibraryFlag& flag : kLibraryFlags) {
+    if (flag.choices.empty()) continue;
+    const std::string start = std::string(flag.name) + "=";
+    for (const std::string& argument : arguments) {
+      if (argument.starts_with(start) &&
+          !HasChoice(flag.choices, argument.substr(start.size()))) {
+        return InvalidArgument(argument + ": expected one of " +
+                               std::string(flag.choices));
+      }
+    }
+  }
+  return Status();
+}
+
+// Refuses what the library has not taken because of its value.
+Status CheckNoneIsLeft(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    const size_t length = std::min(argument.find('='), argument.size());
+    const std::string_view name = std::string_view(argument).substr(0, length);
+    for (const LibraryFlag& flag : kLibraryFlags) {
+      if (flag.name != name) continue;
+      return InvalidArgument(argument + (length == argument.size()
+                                             ? ": needs a value"
+                                             : ": not a value of this flag"));
+    }
+  }
+  return Status();
 }
 
 // Lets Google Benchmark take its flags out of `arguments`.
@@ -387,20 +465,47 @@ void TakeBenchmarkFlags(std::vector<std::string>* arguments) {
   *arguments = std::move(rest);
 }
 
+// `others` are its functions: all of them take arguments.
+Status NothingToMeasure(const Module& module,
+                        const std::vector<std::string>& others) {
+  const std::string prefix = "module " + std::string(module.name());
+  if (others.empty()) return InvalidArgument(prefix + " exports no function");
+  std::string names;
+  for (const std::string& name : others) {
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return InvalidArgument(
+      prefix + " has no function without arguments; " +
+      (others.size() == 1
+           ? "give the arguments of the only one with --input=: "
+           : "choose one with --function=, and give its arguments with "
+             "--input=: ") +
+      names);
+}
+
 Status AddSubjects(const BenchmarkFlags& flags, const Session& session,
                    const Context& context, Suite* suite) {
   if (!flags.function.empty()) {
     return suite->Add(flags, session, context, flags.function);
   }
   const Module& module = session.main_module();
+  std::vector<std::string> others;  // Functions that take arguments.
   for (size_t i = 0; i < module.export_count(); ++i) {
     const std::string name(module.export_name(i));
     TAKT_TOOLS_ASSIGN_OR_RETURN(const Signature signature,
                                 module.export_signature(i));
-    if (!IsCallable(name) || signature.argument_count() != 0) continue;
-    TAKT_TOOLS_RETURN_IF_ERROR(suite->Add(flags, session, context, name));
+    if (!IsCallable(name)) continue;
+    if (signature.argument_count() == 0) {
+      TAKT_TOOLS_RETURN_IF_ERROR(suite->Add(flags, session, context, name));
+    } else {
+      others.push_back(name);
+    }
   }
-  return Status();
+  if (!suite->subjects().empty()) return Status();
+  if (others.size() == 1 && !flags.inputs.empty()) {
+    return suite->Add(flags, session, context, others[0]);
+  }
+  return NothingToMeasure(module, others);
 }
 
 // What --output= and --expected_output= ask for; the exit code.
@@ -495,9 +600,11 @@ Result<int> Run(int argc, char** argv, Flags* flags) {
   LibraryFlags library;
   if (std::none_of(arguments.begin(), arguments.end(), IsRequest)) {
     TAKT_TOOLS_ASSIGN_OR_RETURN(library.iterations, TakeMinTime(&arguments));
+    TAKT_TOOLS_RETURN_IF_ERROR(CheckChoices(arguments));
     library.out = ValueOf("--benchmark_out=", arguments);
     library.out_format = ValueOf("--benchmark_out_format=", arguments);
     TakeBenchmarkFlags(&arguments);
+    TAKT_TOOLS_RETURN_IF_ERROR(CheckNoneIsLeft(arguments));
   }
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
                               flags->ParseArguments(arguments));

@@ -66,6 +66,60 @@ TEST(BenchmarkModuleTest, RunsAllFunctionsWithoutArguments) {
   EXPECT_THAT(result.out, Not(HasSubstr("__init")));
 }
 
+TEST(BenchmarkModuleTest, NothingToMeasureIsAnError) {
+  const ToolResult one = RunTool({MulModule()});
+  EXPECT_EQ(one.exit_code, 1);
+  EXPECT_EQ(one.out, "");
+  EXPECT_THAT(one.err, HasSubstr("INVALID_ARGUMENT: "));
+  EXPECT_THAT(one.err,
+              HasSubstr("has no function without arguments; "
+                        "give the arguments of the only one with --input=: "
+                        "simple_mul\n"));
+  const std::string several =
+      "--module=" + TestData("models/integer_types.cpu.vmfb");
+  for (const ToolResult& result :
+       {RunTool({several}), RunTool({several, "--input=4xi8=1"})}) {
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err,
+                HasSubstr("choose one with --function=, and give its arguments "
+                          "with --input=: add_i8, add_i16"));
+  }
+}
+
+TEST(BenchmarkModuleTest, InputsAreForTheOnlyFunction) {
+  const ToolResult result =
+      RunTool({MulModule(), "--input=4xf32=1", "--input=4xf32=2",
+               "--benchmark_min_time=2x"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("BM_simple_mul/"));
+}
+
+TEST(BenchmarkModuleTest, SaysWhichValueOfTheLibrarysFlagsIsWrong) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"--benchmark_min_time=abc",
+       "--benchmark_min_time=abc: expected seconds (0.5s) or iterations"},
+      {"--benchmark_min_time=-1s", "expected seconds (0.5s) or iterations"},
+      {"--benchmark_min_time=", "expected seconds (0.5s) or iterations"},
+      {"--benchmark_min_time=infs", "expected seconds (0.5s) or iterations"},
+      {"--benchmark_repetitions=abc",
+       "--benchmark_repetitions=abc: not a value of this flag"},
+      {"--benchmark_min_warmup_time=x", "not a value of this flag"},
+      {"--benchmark_format=zork",
+       "--benchmark_format=zork: expected one of console, json, csv"},
+      {"--benchmark_out_format=zork", "expected one of console, json, csv"},
+      {"--benchmark_time_unit=zork", "expected one of ns, us, ms, s"},
+      {"--benchmark_min_time", "--benchmark_min_time: needs a value"},
+      {"--benchmark_zork=1", "--benchmark_zork=1: no such flag"},
+  };
+  for (const auto& [flag, message] : cases) {
+    const ToolResult result =
+        RunTool({"--module=" + TestData("tools/pass_through.vmfb"), flag});
+    EXPECT_EQ(result.exit_code, 1) << flag;
+    EXPECT_EQ(result.out, "") << flag;
+    EXPECT_THAT(result.err, HasSubstr(message));
+  }
+}
+
 TEST(BenchmarkModuleTest, ListsWithoutRunning) {
   const ToolResult result =
       RunTool({"--module=" + TestData("tools/pass_through.vmfb"),
