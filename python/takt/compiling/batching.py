@@ -7,6 +7,7 @@ import math
 import re
 from typing import Generator, Iterable, Iterator, Mapping, Sequence, Tuple
 
+from ..errors import CompileError
 from ..rewriting import lowering
 
 # The importer's function, up to its body.
@@ -75,17 +76,22 @@ def of_any_number(programs: Mapping[int, str], is_of_sample: Sequence[bool]) -> 
 def _parsed(count: int, mlir: str) -> _Program:
     if count > 1:  # The kernels of all programs are in one module.
         mlir = _KERNEL.sub(rf"@\1_x{count}", mlir)
-    begin = mlir.index(_MODULE) + len(_MODULE)
-    head = list(_HEAD.finditer(mlir))[-1]
-    end = list(_RETURN.finditer(mlir, head.end()))[-1]
+    heads = list(_HEAD.finditer(mlir))
+    ends = list(_RETURN.finditer(mlir, heads[-1].end())) if heads else []
+    if not mlir.startswith(_MODULE) or not ends:
+        raise CompileError("a program for any number of samples: the importer's text has no function")
+    head, end = heads[-1], ends[-1]
+    arguments = [(part.split(": ", 1)[0], _TENSOR.search(part)) for part in re.split(r", (?=%)", head["arguments"])]
+    for name, found in arguments:
+        if found is None:
+            raise CompileError(f"a program for any number of samples: {name} of {head['name']} is no tensor")
     resources = _RESOURCES.search(mlir, end.end())
     lines = resources["lines"].split(",\n") if resources is not None else []
     return _Program(
         count=count,
-        before=mlir[begin:head.start()],
+        before=mlir[len(_MODULE):head.start()],
         name=head["name"],
-        arguments=[(part.split(": ", 1)[0], _TENSOR.search(part).groups())
-                   for part in re.split(r", (?=%)", head["arguments"])],
+        arguments=[(name, found.groups()) for name, found in arguments],
         results=_TENSOR.findall(head["results"]),
         attributes=head["attributes"] or "",
         body=mlir[head.end():end.start()],
@@ -269,7 +275,9 @@ def _place(kind: Tensor, first: str) -> str:
 
 
 def _function(part: _Program) -> str:
-    return f"takt_samples_{part.count}"
+    """The name of the private function: another one than that of the public one."""
+    name = f"takt_samples_{part.count}"
+    return f"{name}_" if part.name == name else name
 
 
 def _private(part: _Program) -> str:

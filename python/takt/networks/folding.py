@@ -9,11 +9,13 @@ or number of turns is known is replaced by the nodes that it stands for (subgrap
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any, Iterable
 
 import numpy as np
 
 from . import inference, subgraphs
+from .names import names_of
 
 # These have subgraphs, depend on more than their inputs, or mean more than their
 # result: the bytes of a quantized network are what its kernels take.
@@ -88,7 +90,8 @@ class _Round:
         is_opened = False
         room = subgraphs.NODES_MAX - len(self.graph.node)
         for node in self.graph.node:
-            inner = subgraphs.opened(node, self.constants, self.shapes, room, self.opsets)
+            inner = subgraphs.opened(node, self.constants, self.shapes, room, self.opsets,
+                                     lambda: self.beginnings)
             if inner is not None:
                 room -= len(inner.node)
                 kept.extend(inner.node)
@@ -117,6 +120,11 @@ class _Round:
         for value in stale:
             self.graph.value_info.remove(value)
         return True
+
+    @functools.cached_property
+    def beginnings(self) -> set[str]:
+        """What stands before each "." of a name in the graph."""
+        return {name[:i] for name in names_of(self.graph) for i, letter in enumerate(name) if letter == "."}
 
     def compute(self, node: Any) -> dict[str, np.ndarray] | None:
         """The node's results; None if they depend on an input, or are too large."""

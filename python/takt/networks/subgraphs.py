@@ -16,18 +16,21 @@ NODES_MAX = 8192
 
 
 def opened(node: Any, constants: dict[str, np.ndarray], shapes: dict[str, tuple[int, ...]], room: int,
-           opsets: dict[str, int]) -> Any:
+           opsets: dict[str, int], taken: Callable[[], set[str]]) -> Any:
     """What takes the place of a node: an onnx.GraphProto with its nodes and
     initializers; None for a node that stays.
 
     constants, shapes    what is known of the tensors that the node reads.
     room                 how many nodes a loop may become.
     opsets               of the network, by domain.
+    taken                what stands before a "." in names of the network.
     """
     openers = {"If": _Opener.branch, "Loop": _Opener.loop, "Scan": _Opener.scan}
     if node.domain not in ("", "ai.onnx") or node.op_type not in openers:
         return None
     opener = _Opener(node, constants, shapes, room, opsets)
+    while opener.prefix in taken():
+        opener.prefix += "_"
     return opener.result if openers[node.op_type](opener) else None
 
 

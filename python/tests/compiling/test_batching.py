@@ -105,6 +105,20 @@ def test_some_samples_are_computed_at_once(needs_compiler, tmp_path, recipe):
         np.testing.assert_array_equal(most, y.argmax(1) if count else np.zeros(0))
 
 
+@pytest.mark.parametrize("text, message", [
+    ("module {\n}\n", "the importer's text has no function"),
+    (_MLIR.replace(_BYTES, "!torch.list<int>"), "%arg1 of net is no tensor"),
+])
+def test_a_text_of_another_form_is_refused(text, message):
+    with pytest.raises(takt.CompileError, match=message):
+        batching.of_any_number({1: text}, [True, True])
+
+
+def test_the_network_may_have_the_name_of_a_program():
+    text = batching.of_any_number({1: _MLIR.replace("@net", "@takt_samples_1")}, [True, True])
+    assert "func.func @takt_samples_1(" in text and "func.func private @takt_samples_1_(" in text
+
+
 def test_programs_share_equal_constants():
     def program(count, **values):
         lines = ",\n".join(f'      {name}: "{value}"' for name, value in values.items())

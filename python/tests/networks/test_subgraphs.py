@@ -160,3 +160,15 @@ def test_the_steps_of_a_scan(axis, is_backward):
         [helper.make_node("Scan", ["x", "rows"], ["y", "z"], body=body, num_scan_inputs=1, **own)],
         {"x": [3], "rows": [5, 3] if axis == 0 else [3, 5]}, ["y", "z"])
     check(model, {"x": floats(3), "rows": floats(5, 3) if axis == 0 else floats(3, 5)}, "Scan")
+
+
+def test_names_of_a_branch_are_no_others():
+    def branch(kind):
+        return helper.make_graph([helper.make_node(kind, ["x"], ["t"])], kind, [], [value("t", [2])])
+
+    nodes = [helper.make_node("Exp", ["x"], ["y.t"]),
+             helper.make_node("If", ["c"], ["y"], then_branch=branch("Neg"), else_branch=branch("Abs")),
+             helper.make_node("Add", ["y", "y.t"], ["z"])]
+    model = model_of(nodes, {"x": [2]}, ["z"], c=np.array(True))
+    x = floats(2)
+    np.testing.assert_allclose(ort_run(folding.fold(model), {"x": x})[0], np.exp(x) - x, rtol=1e-6)
