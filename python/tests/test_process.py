@@ -94,3 +94,10 @@ with takt.Instance() as instance:
     done.wait()
 print(*said)
 """) == ["refused"] * 3 + ["1.0"]
+
+
+def test_what_compiles_is_imported_when_it_is_needed():
+    assert run("""
+print(*(name in sys.modules for name in ("takt.compiling", "takt.tuning", "onnx")))
+print(takt.compile.__name__, takt.Artifact.__name__, takt.tuning.__name__, takt.compiling.__name__)
+""") == ["False"] * 3 + ["compile", "Artifact", "takt.tuning", "takt.compiling"]

@@ -91,7 +91,7 @@ def is_file(model: Any) -> bool:
 
 
 def _is_mlir_text(model: str | os.PathLike) -> bool:
-    return isinstance(model, str) and ("\n" in model or model.lstrip().startswith("module"))
+    return isinstance(model, str) and ("\n" in model or "{" in model)
 
 
 def _read_mlir(data: bytes) -> Source:

@@ -85,3 +85,8 @@ def test_a_program_of_the_wheel_is_found_itself(monkeypatch):
         assert file.read(4) == b"\x7fELF"
     monkeypatch.setenv("IREE_TOOL_PATH", "/somewhere")
     assert importers.find_program("iree-compile") != found
+
+
+def test_a_path_may_begin_like_a_program():
+    assert importers.is_file("module.onnx") and importers.is_file("modules/net.mlir")
+    assert not importers.is_file("module {}") and not importers.is_file("func.func @f() {\n  return\n}\n")
