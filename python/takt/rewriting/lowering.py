@@ -7,10 +7,10 @@ from typing import Iterator, Union
 
 import numpy as np
 
-from . import quantized, tiled_calls
+from . import byte_calls, tiled_calls
 from .kernel_calls import ACTIVATIONS, Kernel
 
-AnyKernel = Union[Kernel, quantized.QuantizedKernel, tiled_calls.TiledCall]
+AnyKernel = Union[Kernel, byte_calls.ByteCall, tiled_calls.TiledCall]
 
 # The importer's line of a kernel, or of a tensor that is to be computed before what reads it.
 _OPERATOR = re.compile(
@@ -82,14 +82,14 @@ def _executable(exports: dict[tuple[int, tuple[str, ...]], str], kernels: list[A
         if isinstance(used[function], tiled_calls.TiledCall):
             types, result = ", ".join(tiled_calls.parameter_types(used[function])), ""
         elif function.endswith("_i8"):
-            types, result = ", ".join(quantized.parameter_types()), ""
+            types, result = ", ".join(byte_calls.parameter_types()), ""
         else:
             types, result = ", ".join(_parameter_types("pool" in function)), "-> i32 "
         yield f"      func.func private @{function}({types}) {result}attributes {{llvm.bareptr = true}}"
     for (index, types), name in exports.items():
         kernel = kernels[index]
-        if isinstance(kernel, quantized.QuantizedKernel):
-            yield from quantized.function(name, kernel, types)
+        if isinstance(kernel, byte_calls.ByteCall):
+            yield from byte_calls.function(name, kernel, types)
         elif isinstance(kernel, tiled_calls.TiledCall):
             yield from tiled_calls.function(name, kernel, types)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 BLOCK = 16  # Output channels of a block of packed weights.
+_FOUR = 4  # Input channels of bytes, which are summed together.
 
 
 def trim_taps(weights: np.ndarray, geometry: tuple[int, ...], in_shape: tuple[int, ...],
@@ -69,3 +70,33 @@ def pack_winograd(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np
     turned = np.einsum("ya,oiab,xb->oiyx", matrix, weights.astype(np.float64), matrix)
     packed, padded_bias = pack(turned.astype(np.float32), bias, 1, False)
     return packed[0].reshape(packed.shape[1], 36, *packed.shape[4:]), padded_bias
+
+
+def pack_bytes(weights: np.ndarray, groups: int, is_depthwise: bool) -> np.ndarray:
+    """Weights [out][in][h][w] in blocks of output channels, fours of input ones."""
+    outs, ins, height, width = weights.shape
+    if is_depthwise:
+        blocks = -(-outs // BLOCK)
+        padded = np.zeros((blocks * BLOCK, height, width), np.int8)
+        padded[:outs] = weights[:, 0]
+        packed = padded.reshape(blocks, BLOCK, height, width).transpose(0, 2, 3, 1)
+        return np.ascontiguousarray(packed)
+    each = outs // groups
+    blocks, fours = -(-each // BLOCK), -(-ins // _FOUR)
+    padded = np.zeros((groups, blocks * BLOCK, fours * _FOUR, height, width), np.int8)
+    padded[:, :each, :ins] = weights.reshape(groups, each, ins, height, width)
+    split = padded.reshape(groups, blocks, BLOCK, fours, _FOUR, height, width)
+    return np.ascontiguousarray(split.transpose(0, 1, 5, 6, 3, 2, 4))
+
+
+def with_room(weights: np.ndarray, factors: np.ndarray, bias: np.ndarray, room: np.ndarray
+              ) -> tuple[np.ndarray, np.ndarray]:
+    """The weights and their scales, coarser for the output channels whose bias has more than
+    `room` steps. Tools give a channel of zeros, or nearly so, a tiny scale.
+
+    bias  in units of the inputs' scale.
+    """
+    least = (np.abs(bias) / room * (1 + 1e-6)).astype(np.float32)
+    coarser = np.maximum(factors, least)
+    ratio = np.divide(factors, coarser, out=np.ones_like(coarser), where=coarser > 0)
+    return np.rint(weights * ratio.reshape(-1, 1, 1, 1)).astype(weights.dtype), coarser

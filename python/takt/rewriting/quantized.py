@@ -10,20 +10,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Iterator
+from typing import Any
 
 import numpy as np
 
-from . import tiled_calls
+from . import byte_calls, tiled_calls
 from ..porting import scales
 from ..networks import folding
-from .packing import BLOCK
+from .packing import BLOCK, pack_bytes, with_room
 
-# int8 sums are in fours of input channels.
-_FOUR = 4
-# Some 50 us of a fast core.
-_TILE_MACS = 6e6
-_TILE_ELEMENTS = 128 << 10
 # Operators of one input that only move elements, so that they may be applied
 # before or after quantization.
 _MOVERS = {"Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "Resize", "Slice"}
@@ -40,37 +35,6 @@ _BIAS_STEPS_MIN = 1 << 24
 _TILE_BYTES = 32 << 10
 # As in src/kernels/rows_i8.h.
 _NORM_SIZE_MAX = 1 << 16
-
-
-@dataclasses.dataclass(frozen=True)
-class QuantizedKernel:
-    """A function of int8 tensors, with one geometry."""
-
-    function: str  # Such as takt_conv2d_i8.
-    shape: tuple[int, ...]  # The 16 numbers of kernels::ConvShape.
-    tile_pixels: int
-    tile_blocks: int
-    in_zero_point: int = 0
-    out_zero_point: int = 0
-    low: int = -128
-    high: int = 127
-
-    @property
-    def pixels(self) -> int:
-        return self.shape[0] * self.shape[4] * self.shape[5]
-
-    @property
-    def blocks(self) -> int:
-        groups = self.shape[15] if "conv2d" in self.function else 1
-        return groups * -(-(self.shape[6] // groups) // BLOCK)
-
-    @property
-    def pixel_tiles(self) -> int:
-        return -(-self.pixels // self.tile_pixels)
-
-    @property
-    def block_tiles(self) -> int:
-        return -(-self.blocks // self.tile_blocks)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -310,7 +274,7 @@ class QuantizedRewriter:
             self.constant(np.ones(1, np.float32)),
         ]
         size = math.prod(shape)
-        kernel = QuantizedKernel(
+        kernel = byte_calls.ByteCall(
             "takt_map_i8", (1, 1, size, 1, 1, size, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1),
             min(size, _TILE_BYTES), 1)
         element = self.onnx.TensorProto.INT8
@@ -508,7 +472,7 @@ class QuantizedRewriter:
         ]
         if not is_depthwise:
             inputs.append(self.constant(weights.sum((1, 2, 3), dtype=np.int32)))
-        kernel = tiled(QuantizedKernel(
+        kernel = byte_calls.tiled(byte_calls.ByteCall(
             "takt_depthwise2d_i8" if is_depthwise else "takt_conv2d_i8", shape, 1, 1,
             in_scale.zero_point, out_scale.zero_point, low, high))
         element = self.onnx.TensorProto.INT8
@@ -539,7 +503,7 @@ class QuantizedRewriter:
         if limits is not None:
             self.done.add(id(user))
             output = user.output[0]
-        kernel = tiled(QuantizedKernel("takt_conv2d_i8_f32", shape, 1, 1))
+        kernel = byte_calls.tiled(byte_calls.ByteCall("takt_conv2d_i8_f32", shape, 1, 1))
         macs = kernel.pixels * outs * math.prod(weights.shape[1:])
         call = tiled_calls.TiledCall(
             kernel.function, ("i8", "i8", "i32", "f32", "f32", "f32", "f32"),
@@ -609,105 +573,3 @@ class QuantizedRewriter:
         shape = (1, 1, rows, ins, 1, rows, outs, 1, 1, 1, 1, 1, 1, 0, 0, 1)
         return self.quantized_product(
             node, weights[:, :, None, None], factors, bias, 1, shape, (*in_shape[:-1], outs), output)
-
-
-def with_room(weights: np.ndarray, factors: np.ndarray, bias: np.ndarray, room: np.ndarray
-              ) -> tuple[np.ndarray, np.ndarray]:
-    """The weights and their scales, coarser for the output channels whose bias has more than
-    `room` steps. Tools give a channel of zeros, or nearly so, a tiny scale.
-
-    bias  in units of the inputs' scale.
-    """
-    least = (np.abs(bias) / room * (1 + 1e-6)).astype(np.float32)
-    coarser = np.maximum(factors, least)
-    ratio = np.divide(factors, coarser, out=np.ones_like(coarser), where=coarser > 0)
-    return np.rint(weights * ratio.reshape(-1, 1, 1, 1)).astype(weights.dtype), coarser
-
-
-def tiled(kernel: QuantizedKernel) -> QuantizedKernel:
-    """The kernel with tiles of a size that suits it."""
-    shape = kernel.shape
-    taps = shape[7] * shape[8]
-    is_wide = "conv2d" in kernel.function
-    macs_of_block = BLOCK * taps * (shape[3] // shape[15] if is_wide else 1)
-    limit = _TILE_MACS if is_wide else _TILE_ELEMENTS * 9
-    total = kernel.pixels * kernel.blocks * macs_of_block
-    limit = min(limit, max(total / 8, limit / 8))
-    blocks, pixels = kernel.blocks, kernel.pixels
-    weights = kernel.blocks * macs_of_block
-    if is_wide and weights > shape[1] * shape[2] * shape[3]:
-        # Few pixels, many weights: each tile reads its own weights only.
-        blocks = max(2, int(limit // (macs_of_block * pixels)))
-        blocks = min(kernel.blocks, blocks + blocks % 2)
-    pixels = max(14, int(limit // (macs_of_block * blocks)))
-    pixels -= pixels % (84 if pixels > 84 else 14)
-    return dataclasses.replace(
-        kernel, tile_pixels=min(pixels, kernel.pixels), tile_blocks=blocks)
-
-
-def pack_bytes(weights: np.ndarray, groups: int, is_depthwise: bool) -> np.ndarray:
-    """Weights [out][in][h][w] in blocks of output channels, fours of input ones."""
-    outs, ins, height, width = weights.shape
-    if is_depthwise:
-        blocks = -(-outs // BLOCK)
-        padded = np.zeros((blocks * BLOCK, height, width), np.int8)
-        padded[:outs] = weights[:, 0]
-        packed = padded.reshape(blocks, BLOCK, height, width).transpose(0, 2, 3, 1)
-        return np.ascontiguousarray(packed)
-    each = outs // groups
-    blocks, fours = -(-each // BLOCK), -(-ins // _FOUR)
-    padded = np.zeros((groups, blocks * BLOCK, fours * _FOUR, height, width), np.int8)
-    padded[:, :each, :ins] = weights.reshape(groups, each, ins, height, width)
-    split = padded.reshape(groups, blocks, BLOCK, fours, _FOUR, height, width)
-    return np.ascontiguousarray(split.transpose(0, 1, 5, 6, 3, 2, 4))
-
-
-# Elements of the buffers of a call, in order: the input, the weights, the bias,
-# the scales, the sums of weights, and the result.
-_BUFFERS = ("i8", "i8", "i32", "f32", "i32", "i8")
-
-
-def parameter_types() -> list[str]:
-    types = [part for element in _BUFFERS for part in (f"memref<{element}>", "index", "index")]
-    # The shape, the tile, what is quantized, and 0.
-    return [*types, *["i32"] * (16 + 4 + 5), "f32"]
-
-
-def function(name: str, kernel: QuantizedKernel, types: tuple[str, ...]) -> Iterator[str]:
-    """The code of a workgroup: one call for one tile."""
-    bindings = ", ".join(f"%b{i}: !stream.binding" for i in range(len(types)))
-    yield f"      func.func @{name}({bindings}) {{"
-    yield "        %zero = arith.constant 0 : index"
-    # Which binding a buffer is; one that is absent is of no elements.
-    used = [0, 1, 2, 3, 4 if "conv2d" in kernel.function else None, len(types) - 1]
-    arguments = []
-    for i, (element, binding) in enumerate(zip(_BUFFERS, used)):
-        size = 1 if binding is None else _elements(types[binding])
-        memory = f"memref<{size}x{element}>"
-        yield (f"        %m{i} = stream.binding.subspan %b{binding or 0}[%zero] : "
-               f"!stream.binding -> {memory}")
-        yield (f"        %p{i}, %o{i}, %s{i}, %t{i} = iree_codegen.extract_strided_metadata %m{i} : "
-               f"{memory} -> memref<{element}>, index, index, index")
-        arguments += [f"%p{i}", f"%o{i}", "%zero" if binding is None else f"%s{i}"]
-    for i, (axis, step) in enumerate((("x", kernel.tile_blocks), ("y", kernel.tile_pixels))):
-        yield f"        %{axis} = stream.dispatch.workgroup.id[{i}] : index"
-        yield f"        %{axis}_step = arith.constant {step} : index"
-        yield f"        %{axis}_index = arith.muli %{axis}, %{axis}_step : index"
-        yield f"        %{axis}_begin = arith.index_cast %{axis}_index : index to i32"
-    numbers = [*kernel.shape, "y", kernel.tile_pixels, "x", kernel.tile_blocks,
-               kernel.in_zero_point, kernel.out_zero_point, 0, kernel.low, kernel.high]
-    for i, number in enumerate(numbers):
-        if isinstance(number, str):
-            arguments.append(f"%{number}_begin")
-            continue
-        yield f"        %n{i} = arith.constant {number} : i32"
-        arguments.append(f"%n{i}")
-    yield "        %no_scale = arith.constant 0.0 : f32"
-    yield (f"        func.call @{kernel.function}({', '.join(arguments)}, %no_scale) : "
-           f"({', '.join(parameter_types())}) -> ()")
-    yield "        return"
-    yield "      }"
-
-
-def _elements(tensor: str) -> int:
-    return math.prod(int(part) for part in tensor[len("tensor<"):-1].split("x")[:-1])

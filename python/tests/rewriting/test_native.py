@@ -496,7 +496,7 @@ def test_what_depends_on_one_tensor_becomes_a_table(needs_compiler, tmp_path):
 
 
 def test_weights_are_packed_in_blocks_and_fours():
-    from takt.rewriting.quantized import pack_bytes
+    from takt.rewriting.packing import pack_bytes
 
     weights = np.arange(20 * 5 * 1 * 2, dtype=np.int64).astype(np.int8).reshape(20, 5, 1, 2)
     packed = pack_bytes(weights, 1, False)
