@@ -14,6 +14,7 @@ _FORMATS = {
     ".txt": "text",
     ".takt-trace": "perfetto",
     ".perfetto": "perfetto",
+    ".pftrace": "perfetto",
 }
 
 
