@@ -153,10 +153,10 @@ absl::Status SetCallbacks(takt_instance_t* instance,
   std::function<void(const shop::JobEnd&)> miss;
   if (on_miss != nullptr) {
     miss = [on_miss, user_data](const shop::JobEnd& end) {
-      const shop::StreamRequirements& terms = end.stream->terms();
+      const shop::StreamRequirements& requirements = end.stream->requirements();
       const takt_miss_t told = {
-          terms.name.c_str(),
-          static_cast<takt_criticality_t>(terms.criticality),
+          requirements.name.c_str(),
+          static_cast<takt_criticality_t>(requirements.criticality),
           static_cast<takt_stream_outcome_t>(end.outcome),
           end.release_ns,
           end.deadline_ns,

@@ -65,10 +65,9 @@ class Execution final : public Operation, private Borrower::Observer {
   // all are done.
   void Advance();
   void Submit(uint32_t part_count);
-  // Makes job_.
   // Releases a job of the shop if one of the prepared parts needs it.
   void EnsureJob(uint32_t part_count);
-  void ReleaseJob();
+  void ReleaseJob();  // Makes job_.
   void SubmitToShop(shop::ScheduledJob& job, ExecutionPart* part);
   // Reports that one of the region's parts has ended.
   void EndPart();

@@ -22,6 +22,12 @@ uint32_t TilesOf(int64_t duration_ns, const Job& job) {
       duration_ns / job.expected_tile_ns, 1, job.tile_count));
 }
 
+// What stops a thread that runs `job`, at the end of a tile.
+LaneMask StopsFor(const ThreadState& state, const Job& job) {
+  const LaneMask above = LaneMask::Above(job.lane_now());
+  return state.is_helping_caller() ? above | LaneMask::LeaveRequest() : above;
+}
+
 }  // namespace
 
 bool StealingExecutor::TakesFromBack() const {
@@ -151,11 +157,8 @@ void StealingExecutor::RunJob(ThreadState& state, FoundJob found) {
   TAKT_DCHECK(state.is_working);
   if (fills_cpus_) cpu_load_.Enter(sched_getcpu(), &state.seen_on);
   Worker& worker = *state.worker;
-  LaneMask stops_for = LaneMask::Above(job.lane_now());
-  if (state.is_helping_caller()) {
-    stops_for = stops_for | LaneMask::LeaveRequest();
-  }
-  const LaneMask outer_stops_for = std::exchange(worker.stops_for_, stops_for);
+  const LaneMask outer_stops_for =
+      std::exchange(worker.stops_for_, StopsFor(state, job));
   const RunningWork outer_running = EnterJob(state, job);
   // If the system has no more memory, the job sees that it has too little.
   if (job.local_bytes > worker.local_bytes) {
@@ -192,11 +195,7 @@ bool StealingExecutor::RunShared(ThreadState& state, FoundJob found) {
       if (!is_known) start_ns = NowNs();
     }
     if (job.can_be_raised) {
-      LaneMask stops_for = LaneMask::Above(job.lane_now());
-      if (state.is_helping_caller()) {
-        stops_for = stops_for | LaneMask::LeaveRequest();
-      }
-      state.worker->stops_for_ = stops_for;
+      state.worker->stops_for_ = StopsFor(state, job);
     }
     RunRange(state, job, begin, end);
     MoveLate();

@@ -69,7 +69,7 @@ Ref<Borrower> MakeBorrower(const Function& function, const Function::Job& job,
   if (shop_job != nullptr) {
     // A job that may miss is a criticality lower.
     const bool may_miss = shop_job->may_miss();
-    switch (shop_job->stream().terms().criticality) {
+    switch (shop_job->stream().requirements().criticality) {
       case sched::Criticality::kHard:
         own.criticality = may_miss ? JobUrgency::Criticality::kSoft
                                    : JobUrgency::Criticality::kHard;

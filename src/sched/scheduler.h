@@ -358,8 +358,8 @@ class Scheduler {
   Prescription Ask(const OperationRecord& operation, int64_t now_ns);
   void TakePlaces(OperationRecord* operation, const Prescription& prescription);
   AdvisedOperation AdvisedOf(const OperationRecord& operation) const;
-  void TellStopped(const OperationRecord& operation, bool is_done,
-                   int64_t now_ns);
+  void ReportStopped(const OperationRecord& operation, bool is_done,
+                     int64_t now_ns);
   void Delay(OperationRecord* operation, int64_t not_before_ns);
   bool IsDelayed(const Delayed& entry) const;
   void EndDelays(int64_t now_ns);

@@ -22,8 +22,8 @@ Prescription Scheduler::Ask(const OperationRecord& operation, int64_t now_ns) {
   return options_.advisor->Prescribe(AdvisedOf(operation), now_ns);
 }
 
-void Scheduler::TellStopped(const OperationRecord& operation, bool is_done,
-                            int64_t now_ns) {
+void Scheduler::ReportStopped(const OperationRecord& operation, bool is_done,
+                              int64_t now_ns) {
   if (options_.advisor == nullptr) return;
   has_stopped_ = true;
   options_.advisor->OnStopped(AdvisedOf(operation), is_done, now_ns);

@@ -584,7 +584,7 @@ void Scheduler::ReleaseSuccessors(JobRecord* job, uint32_t program_index,
 
 // Ends an operation that neither runs nor waits.
 void Scheduler::End(OperationRecord* operation, int64_t now_ns) {
-  TellStopped(*operation, /*is_done=*/true, now_ns);
+  ReportStopped(*operation, /*is_done=*/true, now_ns);
   JobRecord* job = operation->job;
   const uint32_t index = operation->program_index;
   FreeOperation(operation);
@@ -632,7 +632,7 @@ void Scheduler::Yielded(OperationId id, uint32_t done_ppm, int64_t now_ns) {
   StopRunning(operation);
   JobRecord* job = operation->job;
   if (job->is_ending) {
-    TellStopped(*operation, /*is_done=*/false, now_ns);
+    ReportStopped(*operation, /*is_done=*/false, now_ns);
     FreeOperation(operation);
     if (job->running_count == 0) CompleteJob(job, now_ns);
     return;
@@ -667,7 +667,7 @@ void Scheduler::Failed(OperationId id, int64_t now_ns) {
   TAKT_CHECK(operation->state == OperationRecord::State::kRunning);
   Advance(now_ns);
   StopRunning(operation);
-  TellStopped(*operation, /*is_done=*/false, now_ns);
+  ReportStopped(*operation, /*is_done=*/false, now_ns);
   JobRecord* job = operation->job;
   FreeOperation(operation);
   if (!job->is_ending) {
@@ -696,7 +696,7 @@ void Scheduler::GiveUp(JobRecord* job, JobOutcome outcome, int64_t now_ns) {
       pending_.push_back(About(*operation, DecisionKind::kCancel));
     } else {
       StopWaiting(operation);
-      TellStopped(*operation, /*is_done=*/false, now_ns);
+      ReportStopped(*operation, /*is_done=*/false, now_ns);
       FreeOperation(operation);
     }
     operation = next;

@@ -45,34 +45,34 @@ struct JobShop::Call : ShopEvent {
 
 absl::StatusOr<Ref<JobShop>> JobShop::Create(Ref<exec::Executor> executor,
                                              const JobShopOptions& options) {
-  TAKT_ASSIGN_OR_RETURN(ResourceMap floor,
+  TAKT_ASSIGN_OR_RETURN(ResourceMap resources,
                         ResourceMap::Create(*executor, options.topology,
                                             options.is_placed, options.npus));
   auto shop = Ref<JobShop>::Adopt(
-      new JobShop(std::move(executor), std::move(floor), options));
+      new JobShop(std::move(executor), std::move(resources), options));
   sched::SchedulerOptions scheduler = options.scheduler;
   scheduler.advisor = shop->advisor_.get();
   // The executor's lanes run urgent tiles first on each thread.
   scheduler.yields_at_once = true;
   TAKT_ASSIGN_OR_RETURN(
       shop->scheduler_,
-      sched::Scheduler::Create(shop->floor_.machine(), scheduler));
+      sched::Scheduler::Create(shop->resource_map_.machine(), scheduler));
   shop->policy_name_ = shop->scheduler_->policy().name();
   shop->SetSpareBytes();
   shop->spare_.Provide(shop->spare_bytes_.load(std::memory_order_relaxed));
   return shop;
 }
 
-JobShop::JobShop(Ref<exec::Executor> executor, ResourceMap floor,
+JobShop::JobShop(Ref<exec::Executor> executor, ResourceMap resources,
                  const JobShopOptions& options)
     : Object(&kType),
       executor_(std::move(executor)),
       timers_(options.timers),
       now_(options.now_ns),
       blocks_(BlockPool::Create()),
-      floor_(std::move(floor)),
+      resource_map_(std::move(resources)),
       advisor_(std::make_unique<AdvisorSwitch>()),
-      trace_(executor_->tracer(), floor_.machine()) {
+      trace_(executor_->tracer(), resource_map_.machine()) {
   timer_.shop = this;
   timer_.fire = &JobShop::OnTimer;
   timer_.fires_anywhere = true;
@@ -97,9 +97,9 @@ void JobShop::Shutdown() {
 }
 
 absl::StatusOr<Ref<ScheduledStream>> JobShop::AddStream(
-    StreamRequirements terms) {
-  auto stream =
-      Ref<ScheduledStream>::Adopt(new ScheduledStream(this, std::move(terms)));
+    StreamRequirements requirements) {
+  auto stream = Ref<ScheduledStream>::Adopt(
+      new ScheduledStream(this, std::move(requirements)));
   absl::Status status;
   Run([&](sched::Scheduler&, int64_t) { status = TryAddStream(*stream); });
   TAKT_RETURN_IF_ERROR(status);
@@ -110,16 +110,17 @@ Ref<ScheduledStream> JobShop::StreamOf(uint8_t priority,
                                        const exec::WorkerSet* allowed) {
   MutexLock lock(&mutex_);
   for (const Ref<ScheduledStream>& stream : shared_streams_) {
-    const StreamRequirements& terms = stream->terms();
-    if (terms.priority == priority && terms.allowed == allowed) return stream;
+    const StreamRequirements& requirements = stream->requirements();
+    if (requirements.priority == priority && requirements.allowed == allowed)
+      return stream;
   }
   shared_streams_.reserve(shared_streams_.size() + 1);
-  StreamRequirements terms;
-  terms.name = "calls";
-  terms.priority = priority;
-  terms.allowed = allowed;
-  shared_streams_.push_back(
-      Ref<ScheduledStream>::Adopt(new ScheduledStream(this, std::move(terms))));
+  StreamRequirements requirements;
+  requirements.name = "calls";
+  requirements.priority = priority;
+  requirements.allowed = allowed;
+  shared_streams_.push_back(Ref<ScheduledStream>::Adopt(
+      new ScheduledStream(this, std::move(requirements))));
   return shared_streams_.back();
 }
 
@@ -349,11 +350,11 @@ absl::StatusOr<uint32_t> JobShop::AddNpu(const NpuPlace& place) {
   NpuPlace known = place;
   absl::StatusOr<uint32_t> pool;
   Run([&](sched::Scheduler& scheduler, int64_t) {
-    sched::Pool added = floor_.PoolOf(place);
+    sched::Pool added = resource_map_.PoolOf(place);
     if (namesakes > 0) absl::StrAppend(&added.name, " ", namesakes + 1);
-    floor_.ReserveNpu();
+    resource_map_.ReserveNpu();
     pool = scheduler.AddPool(added);
-    if (pool.ok()) floor_.AddNpu(std::move(added));
+    if (pool.ok()) resource_map_.AddNpu(std::move(added));
   });
   if (pool.ok()) npus_.push_back({std::move(known), *pool, true});
   return pool;
@@ -461,7 +462,8 @@ std::vector<ResourceState> JobShop::resources() {
     for (uint32_t i = 0; i < machine().resource_count(); ++i) {
       const uint32_t pool = machine().PoolOf(i);
       states.push_back({machine().pools[pool].name, machine().pools[pool].kind,
-                        floor_.cpus(i), scheduler.available().Contains(i),
+                        resource_map_.cpus(i),
+                        scheduler.available().Contains(i),
                         scheduler.speed_permille(pool)});
     }
   });

@@ -120,12 +120,13 @@ class JobShop final : public Object {
   BlockPool& blocks() const { return *blocks_; }
   int64_t now_ns() const { return now_(); }
   // If NPUs may be added, this may be called only within Run().
-  const sched::Machine& machine() const { return floor_.machine(); }
-  uint32_t core_pools() const { return floor_.core_pools(); }
+  const sched::Machine& machine() const { return resource_map_.machine(); }
+  uint32_t core_pools() const { return resource_map_.core_pools(); }
   const char* policy_name() const { return policy_name_; }
 
   // INVALID_ARGUMENT naming the term, as Scheduler::AddStream().
-  absl::StatusOr<Ref<ScheduledStream>> AddStream(StreamRequirements terms);
+  absl::StatusOr<Ref<ScheduledStream>> AddStream(
+      StreamRequirements requirements);
   // The stream that all calls with this priority and these workers share.
   Ref<ScheduledStream> StreamOf(uint8_t priority,
                                 const exec::WorkerSet* allowed)
@@ -240,7 +241,7 @@ class JobShop final : public Object {
     JobShop* shop = nullptr;
   };
 
-  JobShop(Ref<exec::Executor> executor, ResourceMap floor,
+  JobShop(Ref<exec::Executor> executor, ResourceMap resources,
           const JobShopOptions& options);
   ~JobShop() override;
 
@@ -309,7 +310,7 @@ class JobShop final : public Object {
 
   ShopEventQueue queue_;
   // Used by the decider only:
-  ResourceMap floor_;
+  ResourceMap resource_map_;
   const std::unique_ptr<AdvisorSwitch> advisor_;
   std::unique_ptr<sched::Scheduler> scheduler_;
   int64_t at_ns_ = 0;                // The time of this round.

@@ -70,17 +70,17 @@ void JobShop::EnsureKnown(ScheduledStream& stream) {
 }
 
 absl::Status JobShop::TryAddStream(ScheduledStream& stream) {
-  const StreamRequirements& terms = stream.terms();
+  const StreamRequirements& requirements = stream.requirements();
   sched::StreamOptions options;
-  options.period_ns = terms.period_ns;
-  options.deadline_ns = terms.deadline_ns;
-  options.criticality = terms.criticality;
-  options.priority = terms.priority;
-  options.late = terms.late;
-  options.share_permille = terms.share_permille;
-  options.weight = terms.weight;
-  options.affinity = floor_.ResourcesOf(terms.allowed);
-  options.shards_preferred = terms.shards_preferred;
+  options.period_ns = requirements.period_ns;
+  options.deadline_ns = requirements.deadline_ns;
+  options.criticality = requirements.criticality;
+  options.priority = requirements.priority;
+  options.late = requirements.late;
+  options.share_permille = requirements.share_permille;
+  options.weight = requirements.weight;
+  options.affinity = resource_map_.ResourcesOf(requirements.allowed);
+  options.shards_preferred = requirements.shards_preferred;
   TAKT_CHECK(!stream.is_known_);
   TAKT_ASSIGN_OR_RETURN(stream.id_, scheduler_->AddStream(options));
   stream.is_known_ = true;
@@ -125,7 +125,8 @@ void JobShop::ApplyRelease(ScheduledJob& job) {
                                 job.may_miss());
   if (job.borrower() != nullptr && job.borrower()->has_loan()) ApplyLoan(job);
   ClassStatistics& statistics =
-      statistics_.classes[static_cast<uint32_t>(stream.terms().criticality)];
+      statistics_
+          .classes[static_cast<uint32_t>(stream.requirements().criticality)];
   ++statistics.released_count;
   statistics.release_error.Add(job.posted_ns_ - job.release_ns_);
 }
@@ -188,10 +189,11 @@ sched::KernelId JobShop::KernelOf(const Work& work) {
   }
   const int64_t tile_ns =
       work.expected_tile_ns > 0 ? work.expected_tile_ns : kTileGuessNs;
-  const uint32_t pools = work.pools != 0 ? work.pools : floor_.core_pools();
+  const uint32_t pools =
+      work.pools != 0 ? work.pools : resource_map_.core_pools();
   const uint32_t width_max = work.sequential ? 1 : work.tile_count;
   const bool may_yield =
-      !work.sequential && (pools & ~floor_.core_pools()) == 0;
+      !work.sequential && (pools & ~resource_map_.core_pools()) == 0;
   absl::InlinedVector<sched::AlternativeOptions,
                       sched::CostModel::kMaxAlternatives>
       alternatives;
@@ -238,7 +240,7 @@ void JobShop::StartUndecided(Task& task) {
 
 void JobShop::Link(Task& task) {
   const uint32_t pools = task.pools_;
-  if (pools != 0 && (pools & floor_.core_pools()) == 0) {
+  if (pools != 0 && (pools & resource_map_.core_pools()) == 0) {
     npu_tasks_.push_back(&task);
   }
   TAKT_CHECK(!task.is_linked_);
@@ -318,7 +320,8 @@ void JobShop::RecordStop(Task& task, uint32_t done_ppm) {
 
 void JobShop::RecordAdmission(const ScheduledStream& stream,
                               const sched::AdmissionReport& report) {
-  if (trace_.is_on()) trace_.OnAdmission(at_ns_, stream.terms().name, report);
+  if (trace_.is_on())
+    trace_.OnAdmission(at_ns_, stream.requirements().name, report);
 }
 
 void JobShop::ApplyDone(Task& task) {
@@ -404,7 +407,7 @@ void JobShop::CarryOut(const Decision& decision) {
       ++statistics_.start_count;
       RecordStart(task, decision);
       task.Start(
-          decision.shards, floor_.WorkersOf(decision.resources),
+          decision.shards, resource_map_.WorkersOf(decision.resources),
           machine().pools[decision.pool].kind == sched::ResourceKind::kNpu);
       break;
     }
@@ -461,9 +464,8 @@ void JobShop::Conclude(const Decision& decision) {
                   job.deadline_ns_, decision.response_ns};
     notices_.push_back(std::move(notice));
   }
-  ClassStatistics& statistics =
-      statistics_
-          .classes[static_cast<uint32_t>(job.stream_->terms().criticality)];
+  ClassStatistics& statistics = statistics_.classes[static_cast<uint32_t>(
+      job.stream_->requirements().criticality)];
   switch (decision.outcome) {
     case JobOutcome::kMet:
       ++statistics.met_count;

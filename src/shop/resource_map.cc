@@ -29,22 +29,21 @@ std::vector<CpuSet> PlacesOf(const exec::Executor& executor) {
 absl::StatusOr<ResourceMap> ResourceMap::Create(
     exec::Executor& executor, const topology::Topology* topology,
     bool is_placed, const std::vector<NpuPlace>& npus) {
-  ResourceMap floor;
-  floor.executor_ = &executor;
+  ResourceMap map;
+  map.executor_ = &executor;
   const uint32_t worker_count = executor.worker_count();
   const auto npu_count = static_cast<uint32_t>(npus.size());
   const uint32_t core_max =
       ResourceSet::kMaxResources - std::min(npu_count, 64u);
-  floor.is_placed_ = is_placed && worker_count > 0 && worker_count <= core_max;
-  if (!floor.is_placed_) {
+  map.is_placed_ = is_placed && worker_count > 0 && worker_count <= core_max;
+  if (!map.is_placed_) {
     const uint32_t count = std::clamp(executor.max_concurrency(), 1u,
                                       std::clamp(worker_count, 1u, core_max));
-    floor.machine_.pools.push_back(
-        {"cores", ResourceKind::kCore, count, -1, 0});
-    floor.core_count_ = count;
-    floor.cpus_.resize(count);
+    map.machine_.pools.push_back({"cores", ResourceKind::kCore, count, -1, 0});
+    map.core_count_ = count;
+    map.cpus_.resize(count);
     for (uint32_t i = 0; i < worker_count; ++i) {
-      floor.resource_of_.push_back(i % count);
+      map.resource_of_.push_back(i % count);
     }
   } else {
     const std::vector<CpuSet> places = PlacesOf(executor);
@@ -57,30 +56,29 @@ absl::StatusOr<ResourceMap> ResourceMap::Create(
               : nullptr;
       workers_of[info != nullptr ? info->cluster : 0].push_back(i);
     }
-    floor.resource_of_.resize(worker_count);
+    map.resource_of_.resize(worker_count);
     for (const auto& [cluster, workers] : workers_of) {
       std::string name = topology != nullptr &&
                                  cluster < topology->clusters.size() &&
                                  !topology->clusters[cluster].name.empty()
                              ? topology->clusters[cluster].name
                              : absl::StrCat("cluster", cluster);
-      if (floor.machine_.FindPool(name) >= 0) absl::StrAppend(&name, cluster);
-      floor.machine_.pools.push_back({std::move(name), ResourceKind::kCore,
-                                      static_cast<uint32_t>(workers.size()), -1,
-                                      0});
+      if (map.machine_.FindPool(name) >= 0) absl::StrAppend(&name, cluster);
+      map.machine_.pools.push_back({std::move(name), ResourceKind::kCore,
+                                    static_cast<uint32_t>(workers.size()), -1,
+                                    0});
       for (const uint32_t worker : workers) {
-        floor.resource_of_[worker] =
-            static_cast<uint32_t>(floor.worker_of_.size());
-        floor.worker_of_.push_back(worker);
-        floor.cpus_.push_back(places[worker]);
+        map.resource_of_[worker] = static_cast<uint32_t>(map.worker_of_.size());
+        map.worker_of_.push_back(worker);
+        map.cpus_.push_back(places[worker]);
       }
     }
-    floor.core_count_ = worker_count;
+    map.core_count_ = worker_count;
   }
-  floor.core_pools_ = (1u << floor.machine_.pools.size()) - 1;
-  for (const NpuPlace& npu : npus) floor.AddNpu(floor.PoolOf(npu));
-  TAKT_RETURN_IF_ERROR(floor.machine_.Validate());
-  return floor;
+  map.core_pools_ = (1u << map.machine_.pools.size()) - 1;
+  for (const NpuPlace& npu : npus) map.AddNpu(map.PoolOf(npu));
+  TAKT_RETURN_IF_ERROR(map.machine_.Validate());
+  return map;
 }
 
 sched::Pool ResourceMap::PoolOf(const NpuPlace& npu) const {

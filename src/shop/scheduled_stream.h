@@ -43,7 +43,7 @@ struct StreamRequirements {
 // job are gone.
 class ScheduledStream {
  public:
-  const StreamRequirements& terms() const { return terms_; }
+  const StreamRequirements& requirements() const { return requirements_; }
 
   void Retain() const { references_.fetch_add(1, std::memory_order_relaxed); }
   void Release() const;
@@ -54,13 +54,13 @@ class ScheduledStream {
   struct StreamEvent : ShopEvent {
     ScheduledStream* stream = nullptr;
   };
-  ScheduledStream(JobShop* shop, StreamRequirements terms)
-      : shop_(shop), terms_(std::move(terms)) {
+  ScheduledStream(JobShop* shop, StreamRequirements requirements)
+      : shop_(shop), requirements_(std::move(requirements)) {
     end_event_.stream = this;
   }
 
   JobShop* const shop_;
-  const StreamRequirements terms_;
+  const StreamRequirements requirements_;
   mutable std::atomic<int32_t> references_{1};
   mutable StreamEvent end_event_;
   // Used by the decider only:

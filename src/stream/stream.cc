@@ -31,11 +31,12 @@ absl::StatusOr<Ref<Stream>> Stream::Create(runtime::Function& function,
       new Stream(function, std::move(options), std::move(clock)));
   TAKT_RETURN_IF_ERROR(stream->StartCapture(std::move(capture)));
   if (shop::JobShop* const shop = function.context().shop()) {
-    shop::StreamRequirements terms = stream->ShopRequirements(criticality);
-    terms.share_permille = share_permille;
-    terms.weight = weight;
+    shop::StreamRequirements requirements =
+        stream->ShopRequirements(criticality);
+    requirements.share_permille = share_permille;
+    requirements.weight = weight;
     TAKT_ASSIGN_OR_RETURN(stream->shop_stream_,
-                          shop->AddStream(std::move(terms)));
+                          shop->AddStream(std::move(requirements)));
   }
   return stream;
 }
@@ -130,7 +131,7 @@ absl::StatusOr<sched::AdmissionReport> Stream::Admit(bool promises) {
   MutexLock lock(&mutex_);
   is_promised_ |=
       report.verdict == sched::Verdict::kWillFit &&
-      shop_stream_->terms().criticality == sched::Criticality::kHard;
+      shop_stream_->requirements().criticality == sched::Criticality::kHard;
   return report;
 }
 

@@ -102,13 +102,13 @@ TEST_F(DecisionTraceTest, RecordsYieldsWithTheDonePart) {
 TEST_F(DecisionTraceTest, RecordsLateJobsAdmissionAndResources) {
   MakeShop(2);
   Start();
-  StreamRequirements terms;
-  terms.name = "camera";
-  terms.period_ns = terms.deadline_ns = 1'000'000;
-  terms.late = sched::LatePolicy::kDrop;
-  auto dropped = Value(shop().AddStream(terms));
-  terms.late = sched::LatePolicy::kDemote;
-  auto demoted = Value(shop().AddStream(terms));
+  StreamRequirements requirements;
+  requirements.name = "camera";
+  requirements.period_ns = requirements.deadline_ns = 1'000'000;
+  requirements.late = sched::LatePolicy::kDrop;
+  auto dropped = Value(shop().AddStream(requirements));
+  requirements.late = sched::LatePolicy::kDemote;
+  auto demoted = Value(shop().AddStream(requirements));
   auto first = shop().ReleaseJob(*dropped, now(), now() + 1'000'000, true);
   auto second = shop().ReleaseJob(*demoted, now(), now() + 1'000'000, true);
   shop().Decide();

@@ -56,11 +56,11 @@ TEST_F(JobShopTest, StartsTheMostUrgentFirst) {
 
 TEST_F(JobShopTest, AStreamThatHasHadLessThanItsShareGoesFirst) {
   MakeShop(1);
-  StreamRequirements terms;
-  terms.criticality = sched::Criticality::kBestEffort;
-  terms.share_permille = 600;
-  auto shared = Value(shop().AddStream(terms));
-  EXPECT_EQ(shop().AddStream(terms).status().code(),
+  StreamRequirements requirements;
+  requirements.criticality = sched::Criticality::kBestEffort;
+  requirements.share_permille = 600;
+  auto shared = Value(shop().AddStream(requirements));
+  EXPECT_EQ(shop().AddStream(requirements).status().code(),
             absl::StatusCode::kFailedPrecondition);
   auto soft = shop().StreamOf(128, nullptr);
   auto soft_job = shop().ReleaseJob(*soft, 0, kInfiniteFuture, false);
@@ -295,11 +295,11 @@ TEST_F(JobShopTest, WorkMayEndAsItsJobIsDropped) {
 
 TEST_F(JobShopTest, LateJobsAreDroppedByTheTimer) {
   MakeShop(1);
-  StreamRequirements terms;
-  terms.name = "camera";
-  terms.deadline_ns = 1'000'000;
-  terms.late = sched::LatePolicy::kDrop;
-  auto stream = Value(shop().AddStream(terms));
+  StreamRequirements requirements;
+  requirements.name = "camera";
+  requirements.deadline_ns = 1'000'000;
+  requirements.late = sched::LatePolicy::kDrop;
+  auto stream = Value(shop().AddStream(requirements));
   std::vector<JobEnd> misses;
   shop().SetCallbacks([&](const JobEnd& end) { misses.push_back(end); },
                       nullptr);
@@ -336,11 +336,11 @@ TEST_F(JobShopTest, LearnsTheDurationOfTilesWithoutTheWait) {
 
 TEST_F(JobShopTest, AdmissionKnowsAStreamAfterItsFirstJob) {
   MakeShop(2);
-  StreamRequirements terms;
-  terms.name = "policy";
-  terms.period_ns = terms.deadline_ns = 10'000'000;
-  terms.criticality = sched::Criticality::kHard;
-  auto stream = Value(shop().AddStream(terms));
+  StreamRequirements requirements;
+  requirements.name = "policy";
+  requirements.period_ns = requirements.deadline_ns = 10'000'000;
+  requirements.criticality = sched::Criticality::kHard;
+  auto stream = Value(shop().AddStream(requirements));
   EXPECT_EQ(shop().Assess(*stream).verdict, sched::Verdict::kMightNot);
   for (int i = 0; i < 3; ++i) {
     auto job = shop().ReleaseJob(*stream, now(), now() + 10'000'000, true);
@@ -355,7 +355,7 @@ TEST_F(JobShopTest, AdmissionKnowsAStreamAfterItsFirstJob) {
   EXPECT_GE(report.response_least_ns, 100'000);
   EXPECT_LE(report.response_bound_ns, 10'000'000);
 
-  StreamRequirements tight = terms;
+  StreamRequirements tight = requirements;
   tight.deadline_ns = 50'000;
   auto impossible = Value(shop().AddStream(tight));
   {
@@ -371,9 +371,9 @@ TEST_F(JobShopTest, AdmissionKnowsAStreamAfterItsFirstJob) {
 
 TEST_F(JobShopTest, RejectsContradictoryRequirements) {
   MakeShop(1);
-  StreamRequirements terms;
-  terms.criticality = sched::Criticality::kHard;
-  EXPECT_EQ(shop().AddStream(terms).status().code(),
+  StreamRequirements requirements;
+  requirements.criticality = sched::Criticality::kHard;
+  EXPECT_EQ(shop().AddStream(requirements).status().code(),
             absl::StatusCode::kInvalidArgument);
 }
 
@@ -597,8 +597,8 @@ TEST_F(JobShopTest, ACallThatFindsNoMemoryLeavesTheShopUsable) {
 
 TEST_F(JobShopTest, StreamsEndWithTheirLastJob) {
   MakeShop(1);
-  StreamRequirements terms;
-  auto stream = Value(shop().AddStream(terms));
+  StreamRequirements requirements;
+  auto stream = Value(shop().AddStream(requirements));
   auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, true);
   stream.reset();
   TestWork work(1);
@@ -610,7 +610,7 @@ TEST_F(JobShopTest, StreamsEndWithTheirLastJob) {
     EXPECT_EQ(scheduler.live_job_count(), 0u);
     EXPECT_EQ(scheduler.stream_count(), 1u);
   });
-  auto other = Value(shop().AddStream(terms));
+  auto other = Value(shop().AddStream(requirements));
   shop().Run([](sched::Scheduler& scheduler, int64_t) {
     EXPECT_EQ(scheduler.stream_count(), 1u);  // The same place.
   });
