@@ -70,7 +70,7 @@ class Trace:
                     {
                         "stream": track,
                         "function": name,
-                        "job": job,
+                        "job": job & ((1 << 48) - 1),  # Above is its stream.
                         "outcome": kind.removeprefix("job_"),
                         "time_ns": time_ns,
                         "response_ns": value,

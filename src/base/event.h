@@ -150,6 +150,11 @@ inline constexpr uint64_t StreamJobId(uint16_t track, uint64_t sequence) {
   return uint64_t{track} << 48 | (sequence & ((uint64_t{1} << 48) - 1));
 }
 
+// The number of the job within its stream: `sequence` of above.
+inline constexpr uint64_t StreamJobNumber(uint64_t id) {
+  return id & ((uint64_t{1} << 48) - 1);
+}
+
 // Such as "dispatch"; the empty text for a number that is no kind.
 const char* EventKindName(EventKind kind);
 const char* TrackKindName(TrackKind kind);

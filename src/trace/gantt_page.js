@@ -87,10 +87,16 @@ function ownerOf(name) {
 // By the ids of releases, calls and operations.
 const job_of_id = new Map();
 const jobs = [];
+// The number of a stream's job is in the lower 48 bits of its id, as reports
+// and captures have it. Calls are counted from 1.
+function numberOf(event, owner) {
+  return /^job_/.test(event.kind) ? Number(BigInt(event.id) % (1n << 48n)) :
+      owner.jobs.length + 1;
+}
 function addJob(event, owner, deadline) {
   const job = {kind: "job", owner, track: event.track, t: event.t, end: null,
                released: event.t, deadline, outcome: "open",
-               number: owner.jobs.length, id: event.id, spans: []};
+               number: numberOf(event, owner), id: event.id, spans: []};
   owner.jobs.push(job);
   jobs.push(job);
   if (event.id) job_of_id.set(event.id, job);
@@ -340,7 +346,7 @@ function outcomeOf(job) {
       .replace("failed, after", "failed after");
 }
 const jobName = (job) => (job.is_call || job.is_part ? "call " : "job ") +
-    (job.number + 1) + " of " + job.owner.name;
+    job.number + " of " + job.owner.name;
 
 // [label, text, is_bad] of an event or a job.
 function describe(item) {
@@ -573,7 +579,7 @@ function drawSpan(g, row, span, y, height, last) {
     }
   }
   const text = span.kind !== "job" ? span.name || KINDS[span.kind] :
-      (span.is_call ? "call " : "job ") + (span.number + 1) +
+      (span.is_call ? "call " : "job ") + span.number +
       (span.outcome === "met" || span.outcome === "open" ? "" :
            " " + span.outcome);
   drawText(g, text, x, y, right - x, height);

@@ -324,7 +324,7 @@ JobAccounts AccountForJobs(const Trace& trace) {
     if (!IsJobEnd(event.kind)) continue;
     JobAccount account;
     account.track = event.track;
-    account.sequence = event.id & ((uint64_t{1} << 48) - 1);
+    account.sequence = StreamJobNumber(event.id);
     account.outcome = event.kind;
     account.end_ns = event.time_ns;
     const auto found = releases.find(event.id);

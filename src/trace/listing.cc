@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -85,12 +86,43 @@ std::string Value(const Event& event) {
   }
 }
 
+// The number within its stream of the stream's job that the event is about.
+std::optional<uint64_t> JobNumber(const Event& event) {
+  uint64_t id = 0;
+  switch (event.kind) {
+    case EventKind::kJobReleased:
+    case EventKind::kJobMet:
+    case EventKind::kJobMissed:
+    case EventKind::kJobDropped:
+    case EventKind::kJobFailed:
+      if (event.id == 0) return std::nullopt;
+      return StreamJobNumber(event.id);
+    case EventKind::kInvocationBegin:
+      id = event.parent;
+      break;
+    case EventKind::kSlot:
+    case EventKind::kPlannedSlot:
+    case EventKind::kDecisionStart:
+    case EventKind::kDecisionYield:
+    case EventKind::kDecisionCancel:
+    case EventKind::kDecisionLate:
+      id = event.id;
+      break;
+    default:
+      return std::nullopt;
+  }
+  // Calls outside of streams are jobs of the scheduler with other ids.
+  if (id == StreamJobNumber(id)) return std::nullopt;
+  return StreamJobNumber(id);
+}
+
 }  // namespace
 
 std::string DescribeEvent(const Trace& trace, const Event& event) {
   std::string text = EventKindName(event.kind);
   if (event.name != 0) absl::StrAppend(&text, " ", trace.NameOf(event));
   absl::StrAppend(&text, Value(event));
+  if (const auto job = JobNumber(event)) absl::StrAppend(&text, " job ", *job);
   if (event.id != 0) absl::StrAppend(&text, " id ", event.id);
   if (event.parent != 0) absl::StrAppend(&text, " of ", event.parent);
   return text;
@@ -150,6 +182,9 @@ absl::Status WriteJson(const Trace& trace, Sink sink) {
                     "\", \"track\": ", event.track);
     if (event.name != 0) {
       absl::StrAppend(&text, ", \"name\": ", Quote(trace.NameOf(event)));
+    }
+    if (const auto job = JobNumber(event)) {
+      absl::StrAppend(&text, ", \"job\": ", *job);
     }
     if (event.id != 0) absl::StrAppend(&text, ", \"id\": ", event.id);
     if (event.parent != 0) absl::StrAppend(&text, ", \"of\": ", event.parent);

@@ -154,7 +154,7 @@ async function run() {
   await pointer("pointerdown", x, y);
   await pointer("pointerup", x, y);
   check("a selection", $("selection").textContent.includes(expected.dispatch) &&
-        $("selection").textContent.includes("job 1 of policy.act") &&
+        $("selection").textContent.includes("job 0 of policy.act") &&
         !$("selection").hidden, $("selection").textContent);
   const before = $("selection").textContent;
   await key("n");
@@ -164,7 +164,7 @@ async function run() {
 
   // Misses.
   await key("m");
-  check("M finds a miss", /job 2 of policy.act.*after its deadline/.test(
+  check("M finds a miss", /job 1 of policy.act.*after its deadline/.test(
       $("selection").textContent), $("selection").textContent);
   checkAxis("at a miss");
   await key("Escape");
@@ -215,7 +215,7 @@ async function run() {
   await click([...$("jobs").rows].find((row) =>
       row.cells[0].textContent === "policy.act"));
   check("the slowest job", $("selection").textContent.includes(
-      "job 2 of policy.act"), $("selection").textContent);
+      "job 1 of policy.act"), $("selection").textContent);
 }
 
 run().then(() => same("errors", errors, [])).catch((error) => lines.push("FAILED " + error.stack)).then(() => {

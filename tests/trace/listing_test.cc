@@ -51,6 +51,37 @@ TEST(ListingTest, JsonOfNamesThatAreNoTextIsJson) {
   EXPECT_EQ(json["tracks"].size(), 1u);
 }
 
+TEST(ListingTest, JobsHaveTheirNumbersWithinTheirStreams) {
+  RecordingMaker maker;
+  maker.Track(TrackKind::kStream, "a");
+  const uint16_t stream = maker.Track(TrackKind::kStream, "b");
+  const uint16_t core = maker.Track(TrackKind::kCore, "core 0");
+  const uint64_t job = StreamJobId(stream, 3);
+  maker.Add(EventKind::kJobReleased, stream, 1).id = job;
+  maker.Add(EventKind::kInvocationBegin, core, 2).parent = job;
+  maker.Add(EventKind::kSlot, core, 3).id = job;
+  maker.Add(EventKind::kJobMissed, stream, 4).id = StreamJobId(stream, 0);
+  // Neither is of a stream.
+  maker.Add(EventKind::kSlot, core, 5).id = 7;
+  maker.Add(EventKind::kDispatch, core, 6).id = 8;
+  const auto trace = Trace::Create(maker.recording, false);
+  const auto text = [&](size_t i) {
+    return DescribeEvent(*trace, trace->events()[i]);
+  };
+  const std::string id = std::to_string(job);
+  EXPECT_EQ(text(0), "job_released due 0 ns job 3 id " + id);
+  EXPECT_EQ(text(1), "invocation_begin due 0 ns job 3 of " + id);
+  EXPECT_EQ(text(2), "slot job 3 id " + id);
+  EXPECT_EQ(text(4), "slot id 7");
+  const auto json = nlohmann::json::parse(Collected(WriteJson, *trace));
+  const auto& events = json["events"];
+  for (const int i : {0, 1, 2}) EXPECT_EQ(events[i]["job"], 3) << i;
+  EXPECT_EQ(events[0]["id"], job);
+  EXPECT_EQ(events[3]["job"], 0);
+  EXPECT_FALSE(events[4].contains("job"));
+  EXPECT_FALSE(events[5].contains("job"));
+}
+
 TEST(ListingTest, AnEmptyTraceIsWrittenToo) {
   const auto trace = Trace::Create({}, false);
   EXPECT_EQ(Collected(WriteText, *trace),
