@@ -191,9 +191,9 @@ def test_traces_have_the_jobs(module, tmp_path):
     assert trace.lost_count == 0
     trace.save(tmp_path / "run.html")
     assert (tmp_path / "run.html").read_text().startswith("<!DOCTYPE html>")
-    trace.save(tmp_path / "run.takt-trace")
-    again = takt.Trace.load(tmp_path / "run.takt-trace")
-    assert len(again.events) == len(trace.events)
+    for name in ("run.takt-trace", "run.pftrace"):
+        trace.save(tmp_path / name)
+        assert len(takt.Trace.load(tmp_path / name).events) == len(trace.events)
     with pytest.raises(ValueError, match="run.pdf"):
         trace.save(tmp_path / "run.pdf")
 
@@ -202,11 +202,13 @@ def test_misses_are_records(module):
     with takt.Instance(workers=1, policy="job-shop") as robot:
         # No call is done within a nanosecond.
         stream = robot.stream(module.on(robot).mul, deadline=1e-9)
+        stream.set_input(ONES, ONES)
+        stream.wait_idle(timeout=60)
         with robot.trace() as trace:
             stream.set_input(ONES, ONES)
             stream.wait_idle(timeout=60)
     (miss,) = trace.misses
-    assert miss["outcome"] == "missed"
+    assert miss["outcome"] == "missed" and miss["job"] == 1
     assert miss["response_ns"] > 0
     assert "mul" in miss["function"]
 
