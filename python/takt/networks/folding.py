@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Iterable
+from typing import Any
 
 import numpy as np
 
-from . import inference, subgraphs
+from . import graphs, inference, subgraphs
 from .names import names_of
 
 # These have subgraphs, depend on more than their inputs, or mean more than their
@@ -110,7 +110,7 @@ class _Round:
                 self.computed.append(node)
         if not new and not is_opened:
             return False
-        used = {name for node in kept for name in inputs(node)}
+        used = {name for node in kept for name in graphs.inputs(node)}
         del self.graph.node[:]
         self.graph.node.extend(kept)
         self.graph.initializer.extend(
@@ -156,29 +156,3 @@ class _Round:
         if any(not isinstance(value, np.ndarray) or value.nbytes > limit for value in values.values()):
             return None
         return values
-
-
-def needed(nodes: Iterable[Any], results: Iterable[str]) -> tuple[list[Any], set[str]]:
-    """The nodes that the results depend on, in order, and the tensors that these read,
-    with the results."""
-    used, kept = set(results), []
-    for node in reversed(list(nodes)):
-        if any(name in used for name in node.output):
-            kept.append(node)
-            used |= inputs(node)
-    return kept[::-1], used
-
-
-def reads(node: Any) -> list[str]:
-    """Its inputs, with what only its subgraphs read behind them."""
-    return [*node.input, *sorted(inputs(node) - set(node.input))]
-
-
-def inputs(node: Any) -> set[str]:
-    """The tensors that a node reads, those of its subgraphs included."""
-    names = set(node.input)
-    for attribute in node.attribute:
-        for graph in [attribute.g, *attribute.graphs]:
-            for inner in graph.node:
-                names |= inputs(inner)
-    return names

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, Iterable
 
 import numpy as np
 
-from . import folding, inference, names
+from . import inference, names
 
 
 class NodeReader:
@@ -50,11 +50,7 @@ class Graph(NodeReader):
         self.onnx = onnx
         self.model = model
         self.graph = model.graph
-        self.constants = {
-            tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in self.graph.initializer}
-        for node in self.graph.node:
-            if node.op_type == "Constant" and node.attribute[0].name == "value":
-                self.constants[node.output[0]] = onnx.numpy_helper.to_array(node.attribute[0].t)
+        self.constants = constants_of(self.graph)
         self.makers: dict[str, Any] = {name: node for node in self.graph.node for name in node.output}
         self.results = {value.name for value in self.graph.output}
         self.names = names.Names(self.graph)
@@ -82,6 +78,43 @@ class Graph(NodeReader):
         result = self.onnx.ModelProto()
         result.CopyFrom(self.model)
         del result.graph.node[:], result.graph.value_info[:]
-        result.graph.node.extend(folding.needed(nodes, self.results)[0])
+        result.graph.node.extend(needed(nodes, self.results)[0])
         result.graph.initializer.extend(self.new)
         return result
+
+
+def constants_of(graph: Any) -> dict[str, np.ndarray]:
+    """Initializers, and the values of Constant nodes."""
+    from onnx import numpy_helper
+
+    constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    for node in graph.node:
+        if node.op_type == "Constant" and node.attribute[0].name == "value":
+            constants[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
+    return constants
+
+
+def needed(nodes: Iterable[Any], results: Iterable[str]) -> tuple[list[Any], set[str]]:
+    """The nodes that the results depend on, in order, and the tensors that these read,
+    with the results."""
+    used, kept = set(results), []
+    for node in reversed(list(nodes)):
+        if any(name in used for name in node.output):
+            kept.append(node)
+            used |= inputs(node)
+    return kept[::-1], used
+
+
+def reads(node: Any) -> list[str]:
+    """Its inputs, with what only its subgraphs read behind them."""
+    return [*node.input, *sorted(inputs(node) - set(node.input))]
+
+
+def inputs(node: Any) -> set[str]:
+    """The tensors that a node reads, those of its subgraphs included."""
+    names = set(node.input)
+    for attribute in node.attribute:
+        for graph in [attribute.g, *attribute.graphs]:
+            for inner in graph.node:
+                names |= inputs(inner)
+    return names

@@ -179,7 +179,7 @@ class _Proof(graphs.NodeReader):
                 raise counting.Unproved(f"the outermost dimension of the result {name!r} may not count samples")
 
     def visit(self, node: Any) -> None:
-        names = folding.reads(node)
+        names = graphs.reads(node)
         is_same = self.is_in_both(node)
         if any(name in self.places for name in names):
             _demand(is_same and node.domain == "")
@@ -229,7 +229,7 @@ class _Proof(graphs.NodeReader):
         steps = {self.steps[name] for name in node.input if name in self.steps}
         _demand(not steps or node.op_type in _AS_THEY_ARE or node.op_type == "Gather")
         self.step = steps.pop() if steps and node.op_type in _AS_THEY_ARE else 0
-        groups = {self.groups[name] for name in folding.reads(node) if name in self.places}
+        groups = {self.groups[name] for name in graphs.reads(node) if name in self.places}
         _demand(len(groups) == 1 or node.op_type == "Concat")
         self.group_count = groups.pop()
         place = rule(node)

@@ -103,7 +103,7 @@ def _port_inner(outer: Any, graph: Any) -> None:
     model.graph.CopyFrom(graph)
     own = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
     own.update(name for node in graph.node for name in node.output)
-    read = {name for node in graph.node for name in folding.inputs(node) if name} - own
+    read = {name for node in graph.node for name in graphs.inputs(node) if name} - own
     values = {value.name: value for value in [*outer.graph.input, *outer.graph.value_info]}
     constants = {tensor.name: tensor for tensor in outer.graph.initializer}
     for name in sorted(read):
@@ -156,11 +156,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
         self.onnx = onnx
         self.graph = graph
         self.opset = opset
-        self.constants: dict[str, np.ndarray] = {
-            tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in self.graph.initializer}
-        for node in self.graph.node:
-            if node.op_type == "Constant" and node.attribute[0].name == "value":
-                self.constants[node.output[0]] = onnx.numpy_helper.to_array(node.attribute[0].t)
+        self.constants = graphs.constants_of(graph)
         self.shapes: dict[str, list[int | None]] = {}
         self.types: dict[str, int] = {}
         for value in [*self.graph.input, *self.graph.value_info, *self.graph.output]:
@@ -180,7 +176,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
         self.makers = {name: node for node in self.graph.node for name in node.output}
         self.consumers: dict[str, list[Any]] = {}
         for node in self.graph.node:
-            for name in folding.inputs(node):
+            for name in graphs.inputs(node):
                 self.consumers.setdefault(name, []).append(node)
         self.done: set[int] = set()  # id() of nodes that another one includes.
         self.handlers: dict[tuple[str, str], Callable[[Any], bool]] = {
@@ -225,7 +221,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
 
     def keep_used(self) -> None:
         """Makes those nodes the graph's that its results depend on."""
-        kept, used = folding.needed(self.out, (value.name for value in self.graph.output))
+        kept, used = graphs.needed(self.out, (value.name for value in self.graph.output))
         values = [value for value in self.graph.value_info if value.name in used]
         del self.graph.node[:], self.graph.value_info[:]
         self.graph.node.extend(kept)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..networks import elementwise, folding, graphs
+from ..networks import elementwise, graphs
 
 _MEMBERS_MAX = 16
 _BY_ROW = elementwise.UNARY | elementwise.JOINING | {"Softmax", "LayerNormalization"}
@@ -35,7 +35,7 @@ class _Splitter(graphs.Graph):
         for node in self.graph.node:
             if node.domain in ("", "ai.onnx") and (self.product(node) or self.elementwise(node)):
                 continue
-            for name in folding.reads(node):
+            for name in graphs.reads(node):
                 self.join(name)
             self.out.append(node)
         if not self.members:

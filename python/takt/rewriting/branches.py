@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..networks import folding, graphs
+from ..networks import graphs
 
 
 @dataclasses.dataclass
@@ -38,7 +38,7 @@ class _Merger(graphs.Graph):
         super().__init__(model)
         self.users: dict[str, int] = {}
         for node in self.graph.node:
-            for name in folding.reads(node):
+            for name in graphs.reads(node):
                 self.users[name] = self.users.get(name, 0) + 1
 
     def run(self) -> Any:

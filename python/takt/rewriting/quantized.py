@@ -16,7 +16,7 @@ import numpy as np
 
 from . import byte_calls, tiled_calls
 from ..porting import scales
-from ..networks import folding
+from ..networks import graphs
 from .packing import BLOCK, pack_bytes, with_room
 
 # Operators of one input that only move elements, so that they may be applied
@@ -117,7 +117,7 @@ class QuantizedRewriter:
                         self.quantization.tensors[each.output[0]] = each.input[0], scale
         nodes = self.map_bytes(nodes)
         self.find_stepped(nodes)
-        self.nodes, _ = folding.needed(nodes, self.results)
+        self.nodes, _ = graphs.needed(nodes, self.results)
         self.count_consumers()
 
     def find_stepped(self, nodes: list[Any]) -> None:

@@ -122,7 +122,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
     def count_consumers(self) -> None:
         self.consumers: dict[str, list[Any]] = {}
         for node in self.nodes:
-            for name in folding.reads(node):
+            for name in graphs.reads(node):
                 self.consumers.setdefault(name, []).append(node)
 
     def simplify(self, node: Any) -> Any | None:
@@ -248,7 +248,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
                 handler = self.on_elementwise
             if node.domain in ("", "ai.onnx") and handler is not None and handler(node):
                 continue
-            for name in folding.reads(node):
+            for name in graphs.reads(node):
                 if name in self.last:
                     self.to_first(name)
             self.out.append(self.with_floats(node))
@@ -260,7 +260,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
     def result(self) -> Any:
         onnx = self.onnx
         graph = self.model.graph
-        kept, used = folding.needed(self.out, self.results)
+        kept, used = graphs.needed(self.out, self.results)
         initializers = [t for t in graph.initializer if t.name in used]
         initializers += [
             onnx.numpy_helper.from_array(array, name)
