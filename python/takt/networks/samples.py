@@ -131,6 +131,15 @@ def _shapes(model: Any) -> dict[str, tuple[int, ...]]:
             and all(dim.HasField("dim_value") for dim in value.type.tensor_type.shape.dim)}
 
 
+@dataclasses.dataclass(frozen=True)
+class _Place:
+    """Where samples lie in a tensor, as _Proof has it."""
+
+    axis: int
+    groups: int
+    step: int = 0
+
+
 class _Proof(graphs.NodeReader):
     """Follows samples through the copy with several.
 
@@ -149,9 +158,7 @@ class _Proof(graphs.NodeReader):
         self.places: dict[str, int] = dict.fromkeys(names, 0)
         self.groups: dict[str, int] = dict.fromkeys(names, 1)
         self.fixed = {"", *(value.name for value in self.many.graph.input if value.name not in names)}
-        self.group_count = 1  # What the node reads has so many; a rule sets that of the results.
         self.steps: dict[str, int] = {}
-        self.step = 0  # The results of the node get it.
         self.rules = {
             **dict.fromkeys(_ELEMENTWISE, self.on_elementwise), **dict.fromkeys(_IMAGES, self.on_image),
             **dict.fromkeys(_ALONG_AN_AXIS, self.on_axis), **dict.fromkeys(_REDUCTIONS, self.on_reduction),
@@ -228,17 +235,19 @@ class _Proof(graphs.NodeReader):
             self.adopt(name)
         steps = {self.steps[name] for name in node.input if name in self.steps}
         _demand(not steps or node.op_type in _AS_THEY_ARE or node.op_type == "Gather")
-        self.step = steps.pop() if steps and node.op_type in _AS_THEY_ARE else 0
+        step = steps.pop() if steps and node.op_type in _AS_THEY_ARE else 0
         groups = {self.groups[name] for name in graphs.reads(node) if name in self.places}
         _demand(len(groups) == 1 or node.op_type == "Concat")
-        self.group_count = groups.pop()
-        place = rule(node)
+        group_count = groups.pop()
+        found = rule(node)
         for i, name in enumerate(node.output):
             if name:
-                self.places[name] = place[i] if isinstance(place, tuple) else place
-                self.groups[name] = self.group_count
-                if self.step:
-                    self.steps[name] = self.step
+                place = found[i] if isinstance(found, tuple) else found
+                if not isinstance(place, _Place):
+                    place = _Place(place, group_count)
+                self.places[name], self.groups[name] = place.axis, place.groups
+                if place.step or step:
+                    self.steps[name] = place.step or step
                 self.check(name)
 
     def check(self, name: str) -> None:
@@ -291,9 +300,10 @@ class _Proof(graphs.NodeReader):
     def axis(self, node: Any, default: int) -> int:
         return int(self.attributes(node).get("axis", default)) % len(self.shape(node.input[0]))
 
-    # A rule returns where the samples lie in the results, or in each of them.
+    # A rule returns where the samples lie in the results, or in each of them: an axis, or a _Place
+    # where the groups or the step are not those of what the node reads.
 
-    def on_elementwise(self, node: Any) -> int:
+    def on_elementwise(self, node: Any) -> int | _Place:
         names = [name for name in node.input if name]
         numbers = [name for name in names if name in self.places]
         offsets = [name for name in names if name not in self.places]
@@ -301,7 +311,7 @@ class _Proof(graphs.NodeReader):
             return self.on_offsets(numbers[0], offsets[0])
         return self.broadcast(node, names)
 
-    def on_offsets(self, numbers: str, offsets: str) -> int:
+    def on_offsets(self, numbers: str, offsets: str) -> int | _Place:
         """The rows of a table of all samples, from those of each sample's own."""
         maker = self.many.makers.get(numbers)
         while maker is not None and maker.op_type in _AS_THEY_ARE:
@@ -311,9 +321,9 @@ class _Proof(graphs.NodeReader):
         rows = self.shape(maker.input[0])[self.axis(maker, 0)]
         several, one = self.in_both(offsets)
         _demand(several.ndim == 1 and one.tolist() == [0] and self.shape(numbers) == several.shape)
-        self.step = int(several[1])
-        _demand(np.array_equal(several, np.arange(_SAMPLES) * self.step) and rows <= self.step)
-        return 0
+        step = int(several[1])
+        _demand(np.array_equal(several, np.arange(_SAMPLES) * step) and rows <= step)
+        return _Place(0, 1, step)
 
     def broadcast(self, node: Any, names: list[str]) -> int:
         ends = {len(self.shape(name)) - self.places[name] for name in names if name in self.places}
@@ -360,16 +370,15 @@ class _Proof(graphs.NodeReader):
         _demand(axes is not None and place not in axes)
         return place - (0 if self.attributes(node).get("keepdims", 1) else sum(axis < place for axis in axes))
 
-    def on_reshape(self, node: Any) -> int:
+    def on_reshape(self, node: Any) -> int | _Place:
         """The pieces of samples stay as they are if as many lie outside of each."""
         _demand(node.input[0] in self.places)
         before, after = self.shape(node.input[0]), self.shape(node.output[0])
-        outside = math.prod(before[: self.places[node.input[0]]]) * self.group_count
+        outside = math.prod(before[: self.places[node.input[0]]]) * self.groups[node.input[0]]
         for axis, size in enumerate(after):
             groups, rest = divmod(outside, math.prod(after[:axis]))
             if rest == 0 and size % (groups * _SAMPLES) == 0:
-                self.group_count = groups
-                return axis
+                return _Place(axis, groups)
         raise counting.Unproved()
 
     def on_transpose(self, node: Any) -> int:
@@ -382,7 +391,7 @@ class _Proof(graphs.NodeReader):
         _demand(self.constant(node.input[1])[place] == 1)
         return place
 
-    def on_concat(self, node: Any) -> int:
+    def on_concat(self, node: Any) -> int | _Place:
         """Along the samples, the groups follow each other."""
         _demand(all(name in self.places for name in node.input))
         places = {self.places[name] for name in node.input}
@@ -391,12 +400,11 @@ class _Proof(graphs.NodeReader):
         if self.axis(node, 0) == place:
             groups = [self.groups[name] for name in node.input]
             _demand(len({self.shape(name)[place] // each for name, each in zip(node.input, groups)}) == 1)
-            self.group_count = sum(groups)
-        else:
-            _demand(len({self.groups[name] for name in node.input}) == 1)
+            return _Place(place, sum(groups))
+        _demand(len({self.groups[name] for name in node.input}) == 1)
         return place
 
-    def on_split(self, node: Any) -> int:
+    def on_split(self, node: Any) -> int | _Place:
         _demand(node.input[0] in self.places)
         place = self.places[node.input[0]]
         if self.axis(node, 0) != place:
@@ -405,11 +413,11 @@ class _Proof(graphs.NodeReader):
         before = self.shape(node.input[0])[place]
         sizes = [self.shape(name)[place] for name in node.output]
         # A group for each result.
-        _demand(len(sizes) == self.group_count and set(sizes) == {before // self.group_count})
-        self.group_count = 1
-        return place
+        groups = self.groups[node.input[0]]
+        _demand(len(sizes) == groups and set(sizes) == {before // groups})
+        return _Place(place, 1)
 
-    def on_slice(self, node: Any) -> int:
+    def on_slice(self, node: Any) -> int | _Place:
         _demand(node.input[0] in self.places)
         place = self.places[node.input[0]]
         before, after = self.shape(node.input[0]), self.shape(node.output[0])
@@ -422,14 +430,13 @@ class _Proof(graphs.NodeReader):
         # Whole groups, in their order.
         at = axes.index(place)
         is_forward = len(node.input) < 5 or self.constant(node.input[4])[at] == 1
-        group = before[place] // self.group_count
+        group = before[place] // self.groups[node.input[0]]
         _demand(is_forward and starts[at] % group == 0 and after[place] % group == 0)
         _demand(starts[at] == first[at] * _SAMPLES)
-        self.group_count = after[place] // group
         for name in filter(None, node.input[1:]):
             several, one = self.in_both(name)
             _demand(np.array_equal(np.delete(several, at), np.delete(one, at)))
-        return place
+        return _Place(place, after[place] // group)
 
     def on_gather(self, node: Any) -> int:
         data, indices = node.input
