@@ -307,8 +307,6 @@ class Scheduler {
 
   // scheduler.cc: set-up and slots.
   absl::Status CheckPlaces(const StreamOptions& options) const;
-  bool HasPlace(const OperationRecord& operation,
-                const ResourceSet& there) const;
   ResourceSet ResourcesFor(KernelId kernel) const;
   AdmissionTask TaskOf(const StreamRecord& stream) const;
   uint32_t SharedCores(const ResourceSet& allowed) const;
@@ -324,10 +322,37 @@ class Scheduler {
   void FreeJob(JobRecord* job);
 
   // scheduler_events.cc
+  // The part of a duration that `rest_ppm` of `whole_ppm` is.
+  static int64_t PartOf(int64_t duration_ns, int64_t rest_ppm,
+                        int64_t whole_ppm);
+  // The time of `count` resources together.
+  static int64_t OfAll(int64_t duration_ns, uint32_t count);
   void Advance(int64_t now_ns);
   void MakeReady(JobRecord* job, uint32_t program_index, int64_t now_ns);
   void Enqueue(OperationRecord* operation, int64_t now_ns);
   void Dequeue(OperationRecord* operation);
+  void Wait(OperationRecord* operation, int64_t now_ns);
+  void Reconsider(OperationRecord* operation, int64_t now_ns);
+  int64_t TakeAdvice(OperationRecord* operation, int64_t now_ns);
+  void StopWaiting(OperationRecord* operation);
+  void LeaveBand(OperationRecord* operation);
+  void CountForCores(OperationRecord* operation);
+  void UncountForCores(OperationRecord* operation);
+  void End(OperationRecord* operation, int64_t now_ns);
+  void StopRunning(OperationRecord* operation);
+  // Frees some or all of the resources on which it runs.
+  void FreeResources(OperationRecord* operation, const ResourceSet& freed);
+  void ReleaseSuccessors(JobRecord* job, uint32_t program_index,
+                         int64_t now_ns);
+  void PassDeadline(JobRecord* job, int64_t now_ns);
+  void Demote(JobRecord* job, int64_t now_ns);
+  void GiveUp(JobRecord* job, JobOutcome outcome, int64_t now_ns);
+  void CompleteJob(JobRecord* job, int64_t now_ns);
+  void LookAtMode(int64_t now_ns);
+  void ApplyMode();
+  void RequeueHeld(uint32_t pool, int64_t now_ns);
+
+  // scheduler_rank.cc
   static Loan UrgencyOf(const JobRecord& job);
   static void TakeUrgency(OperationRecord* operation);
   void ReviewShares();
@@ -335,9 +360,6 @@ class Scheduler {
   void SetRaised(OperationRecord* operation, uint32_t cores);
   void CountUsed(StreamRecord* stream);
   void TakeTag(OperationRecord* operation);
-  void Wait(OperationRecord* operation, int64_t now_ns);
-  void Reconsider(OperationRecord* operation, int64_t now_ns);
-  int64_t TakeAdvice(OperationRecord* operation, int64_t now_ns);
   void FindPlaces(OperationRecord* operation);
   Rank RankFor(const OperationRecord& operation) const;
   void FindCritical(OperationRecord* operation);
@@ -345,16 +367,18 @@ class Scheduler {
   void RankAnew(OperationRecord* operation);
   void RankAnew(JobRecord* job);
   void RankAll();
-  void StopWaiting(OperationRecord* operation);
-  void LeaveBand(OperationRecord* operation);
-  void End(OperationRecord* operation, int64_t now_ns);
   uint32_t GroupOf(const ResourceSet& eligible, uint32_t shards_min);
-  void StopRunning(OperationRecord* operation);
-  // Frees some or all of the resources on which it runs.
-  void FreeResources(OperationRecord* operation, const ResourceSet& freed);
+  void Age(int64_t now_ns);
+
+  // scheduler_learn.cc
   void Learn(const OperationRecord& operation, int64_t ran_ns, int64_t now_ns);
   void LearnBeside(const OperationRecord& operation, int64_t begin_ns,
                    int64_t end_ns, int64_t nominal_ns);
+  void Predict(OperationRecord* operation);
+
+  // scheduler_advised.cc
+  bool HasPlace(const OperationRecord& operation,
+                const ResourceSet& there) const;
   Prescription Ask(const OperationRecord& operation, int64_t now_ns);
   void TakePlaces(OperationRecord* operation, const Prescription& prescription);
   AdvisedOperation AdvisedOf(const OperationRecord& operation) const;
@@ -364,17 +388,6 @@ class Scheduler {
   bool IsDelayed(const Delayed& entry) const;
   void EndDelays(int64_t now_ns);
   void ReviewDelayed(int64_t now_ns);
-  void ReleaseSuccessors(JobRecord* job, uint32_t program_index,
-                         int64_t now_ns);
-  void PassDeadline(JobRecord* job, int64_t now_ns);
-  void Demote(JobRecord* job, int64_t now_ns);
-  void GiveUp(JobRecord* job, JobOutcome outcome, int64_t now_ns);
-  void CompleteJob(JobRecord* job, int64_t now_ns);
-  void Age(int64_t now_ns);
-  void LookAtMode(int64_t now_ns);
-  void ApplyMode();
-  void Predict(OperationRecord* operation);
-  void RequeueHeld(uint32_t pool, int64_t now_ns);
 
   // scheduler_decide.cc
   void Decide(int64_t now_ns);
@@ -418,8 +431,6 @@ class Scheduler {
                   uint32_t count);
   void Collect(const OperationRecord& operation);
   bool TakesCores(uint32_t pool) const;
-  void CountForCores(OperationRecord* operation);
-  void UncountForCores(OperationRecord* operation);
   uint32_t CountOthers(const OperationRecord& operation) const;
   // The index of one of placements_; -1: none.
   int32_t AskPolicy(const OperationRecord& operation, bool is_held,

@@ -1,7 +1,5 @@
 // Events: what the driver says has happened.
 #include <algorithm>
-#include <cstdlib>
-#include <limits>
 #include <utility>
 
 #include "base/check.h"
@@ -18,25 +16,20 @@ Band Below(Band band) {
   return static_cast<Band>(static_cast<uint8_t>(band) + 1);
 }
 
-// Longer runs do not count among the errors of predictions, whose sums could
-// not hold many of them.
-constexpr int64_t kPredictedMostNs = 1'000'000'000'000;
+}  // namespace
 
-// The part of a duration that `rest_ppm` of `whole_ppm` is.
-int64_t PartOf(int64_t duration_ns, int64_t rest_ppm, int64_t whole_ppm) {
+int64_t Scheduler::PartOf(int64_t duration_ns, int64_t rest_ppm,
+                          int64_t whole_ppm) {
   if (whole_ppm == 0) return 0;
   return duration_ns / whole_ppm * rest_ppm +
          duration_ns % whole_ppm * rest_ppm / whole_ppm;
 }
 
-// The time of `count` resources together.
-int64_t OfAll(int64_t duration_ns, uint32_t count) {
+int64_t Scheduler::OfAll(int64_t duration_ns, uint32_t count) {
   constexpr int64_t kMost =
       DurationEstimate::kMaxNs / ResourceSet::kMaxResources;
   return std::min(duration_ns, kMost) * count;
 }
-
-}  // namespace
 
 JobId Scheduler::Release(StreamId id, int64_t release_ns, uint64_t tag,
                          int64_t now_ns) {
@@ -123,19 +116,6 @@ void Scheduler::EndJob(JobId id, int64_t now_ns) {
   CompleteJob(job, now_ns);
 }
 
-// A job without a program is expected to have the operations of the job before
-// it.
-void Scheduler::Predict(OperationRecord* operation) {
-  JobRecord* job = operation->job;
-  const StreamRecord& stream = *job->stream;
-  const uint32_t index = operation->program_index;
-  job->follows_prediction = job->follows_prediction &&
-                            index < stream.sequence.size() &&
-                            stream.sequence[index] == operation->kernel;
-  operation->facts.tail_ns =
-      job->follows_prediction ? stream.sequence_tails_ns[index] : 0;
-}
-
 void Scheduler::MakeReady(JobRecord* job, uint32_t program_index,
                           int64_t now_ns) {
   const JobProgram& program = programs_[job->stream->options.program];
@@ -143,100 +123,6 @@ void Scheduler::MakeReady(JobRecord* job, uint32_t program_index,
       NewOperation(job, program.kernel(program_index), program_index);
   operation->facts.tail_ns = program.tail_ns(program_index);
   Enqueue(operation, now_ns);
-}
-
-uint32_t Scheduler::GroupOf(const ResourceSet& eligible, uint32_t shards_min) {
-  for (uint32_t i = 0; i < groups_.size(); ++i) {
-    if (groups_[i].eligible == eligible &&
-        groups_[i].shards_min == shards_min) {
-      return i;
-    }
-  }
-  groups_.emplace_back();
-  groups_.back().eligible = eligible;
-  groups_.back().shards_min = shards_min;
-  return static_cast<uint32_t>(groups_.size() - 1);
-}
-
-Loan Scheduler::UrgencyOf(const JobRecord& job) {
-  const Loan own = {job.band, job.stream->options.priority, job.deadline_ns};
-  if (job.loan.level() != own.level()) {
-    return job.loan.level() < own.level() ? job.loan : own;
-  }
-  return job.loan.deadline_ns < own.deadline_ns ? job.loan : own;
-}
-
-Loan Scheduler::UrgencyOf(JobId id) {
-  const JobRecord* job = FindOpenJob(id);
-  return job != nullptr ? UrgencyOf(*job) : Loan();
-}
-
-void Scheduler::TakeUrgency(OperationRecord* operation) {
-  const Loan urgency = UrgencyOf(*operation->job);
-  operation->facts.band = urgency.band;
-  operation->facts.priority = urgency.priority;
-  operation->facts.deadline_ns = urgency.deadline_ns;
-}
-
-// Finds which streams have had less than their shares.
-void Scheduler::ReviewShares() {
-  share_next_ns_ = kInfiniteFuture;
-  for (StreamRecord* stream : sharing_) {
-    if (stream->oldest == nullptr) continue;
-    stream->share.Update(now_ns_);
-    share_next_ns_ = std::min(share_next_ns_, stream->share.next_change_ns());
-  }
-}
-
-// Raises operations of a stream that is behind, those of its oldest jobs first:
-// as many as its share has cores, so that the others keep the rest.
-void Scheduler::RaiseOldest(StreamRecord* stream) {
-  const uint32_t cores =
-      stream->share.is_behind() ? stream->share.core_count() : 0;
-  if (cores == 0 && stream->raised.empty()) return;
-  uint32_t taken = 0;
-  for (const OperationRecord* operation : stream->raised) {
-    taken += operation->resources.count();
-  }
-  size_t kept = 0;
-  for (OperationRecord* operation : stream->raised) {
-    const bool runs = !operation->resources.empty();
-    if (cores > 0 && (runs || taken < cores)) {
-      taken += runs ? 0 : 1;
-      stream->raised[kept++] = operation;
-    } else {
-      SetRaised(operation, 0);
-    }
-  }
-  stream->raised.resize(kept);
-  for (JobRecord* job = stream->oldest; job != nullptr && taken < cores;
-       job = job->stream_next) {
-    if (job->is_ending) continue;
-    for (OperationRecord* operation = job->operations;
-         operation != nullptr && taken < cores;
-         operation = operation->job_next) {
-      const bool is_open = operation->state == OperationRecord::State::kReady ||
-                           operation->state == OperationRecord::State::kHeld ||
-                           operation->state == OperationRecord::State::kRunning;
-      if (!is_open || operation->facts.share_cores > 0) continue;
-      taken += std::max(operation->resources.count(), 1u);
-      stream->raised.push_back(operation);
-      SetRaised(operation, cores);
-    }
-  }
-}
-
-void Scheduler::SetRaised(OperationRecord* operation, uint32_t cores) {
-  operation->facts.share_cores = cores;
-  operation->facts.share_due_ns = operation->job->stream->share.due_ns();
-  RankAnew(operation);
-}
-
-// After the number of resources on which the stream runs has changed.
-void Scheduler::CountUsed(StreamRecord* stream) {
-  if (!stream->share.is_set()) return;
-  stream->share.SetUsed(stream->used_count, now_ns_);
-  share_next_ns_ = std::min(share_next_ns_, stream->share.next_change_ns());
 }
 
 void Scheduler::SetLoan(JobId id, const Loan& loan, int64_t now_ns) {
@@ -299,123 +185,6 @@ int64_t Scheduler::TakeAdvice(OperationRecord* operation, int64_t now_ns) {
           ? prescription.shards
           : operation->job->stream->options.shards_preferred;
   return prescription.not_before_ns;
-}
-
-// Its place among the best-effort operations, if weights order them. It keeps
-// it to its end. A stream that has one job at a time stands as if it had waited
-// since the last one.
-void Scheduler::TakeTag(OperationRecord* operation) {
-  if (operation->fair_expected_ns >= 0) return;
-  int64_t now = std::numeric_limits<int64_t>::max();
-  int64_t least_ns = kInfiniteFuture;
-  for (const auto& alternative :
-       costs_.kernel(operation->kernel).alternatives) {
-    const PoolState& pool = pools_[alternative.pool];
-    if (!pool.resources.Intersects(operation->allowed)) continue;
-    now = std::min(now, pool.fair.now());
-    least_ns =
-        std::min(least_ns, OfAll(alternative.expected_ns, alternative.shards));
-  }
-  StreamRecord* stream = operation->job->stream;
-  if (now_ns_ - stream->fair_until_ns <= ShareAccount::kLeewayNs) {
-    now = std::min(now, stream->fair_until);
-  }
-  const bool is_counted =
-      operation->facts.band == Band::kBestEffort && least_ns < kInfiniteFuture;
-  operation->fair_expected_ns = is_counted ? least_ns : 0;
-  operation->facts.fair_tag =
-      stream->fair.Add(now, operation->fair_expected_ns);
-}
-
-// Sets the operation's group and rank.
-void Scheduler::FindPlaces(OperationRecord* operation) {
-  OperationFacts& facts = operation->facts;
-  facts.duration_ns = kInfiniteFuture;
-  ResourceSet eligible;
-  uint32_t shards_min = ResourceSet::kMaxResources;
-  for (const auto& alternative :
-       costs_.kernel(operation->kernel).alternatives) {
-    const ResourceSet places =
-        pools_[alternative.pool].resources & operation->allowed;
-    if (places.empty()) continue;
-    eligible = eligible | places;
-    shards_min = std::min(shards_min, alternative.shards);
-    facts.duration_ns = std::min(facts.duration_ns, alternative.expected_ns);
-  }
-  // What is left of it.
-  facts.duration_ns = eligible.empty()
-                          ? 0
-                          : PartOf(facts.duration_ns,
-                                   1'000'000 - operation->done_ppm, 1'000'000);
-  facts.tail_ns = std::max(facts.tail_ns, facts.duration_ns);
-  operation->group = GroupOf(eligible, shards_min);
-  TakeTag(operation);
-  FindCritical(operation);
-  operation->rank = RankFor(*operation);
-}
-
-// Whether the operation, which waits, is critical; if it is not yet, notes when
-// it will be. A job that is late has nothing to spare, and nothing to lose.
-void Scheduler::FindCritical(OperationRecord* operation) {
-  const int64_t at_ns = policy_.CriticalAt(operation->facts);
-  if (at_ns == kInfiniteFuture || operation->facts.deadline_ns < now_ns_) {
-    operation->facts.is_critical = false;
-    return;
-  }
-  if (operation->facts.is_critical || at_ns <= now_ns_) {
-    operation->facts.is_critical = true;
-    return;
-  }
-  if (operation->critical_at_ns == at_ns) return;
-  operation->critical_at_ns = at_ns;
-  criticals_.push_back({at_ns, operation->id()});
-  std::push_heap(criticals_.begin(), criticals_.end());
-}
-
-// Raises the operations whose jobs have little time to spare now.
-void Scheduler::RaiseCritical() {
-  while (!criticals_.empty() && criticals_.front().not_before_ns <= now_ns_) {
-    const Delayed entry = criticals_.front();
-    std::pop_heap(criticals_.begin(), criticals_.end());
-    criticals_.pop_back();
-    if (!IsLive(entry.operation)) continue;
-    OperationRecord* operation = &operations_[entry.operation.index];
-    const bool waits = operation->state == OperationRecord::State::kReady ||
-                       operation->state == OperationRecord::State::kHeld;
-    if (operation->critical_at_ns != entry.not_before_ns) continue;
-    operation->critical_at_ns = kInfiniteFuture;
-    if (!waits) continue;
-    FindCritical(operation);
-    RankAnew(operation);
-  }
-}
-
-// The rank by the policy. Operations of a job that holds an NPU go before all
-// others; otherwise operations that wait for that NPU could keep the job from
-// its end.
-Rank Scheduler::RankFor(const OperationRecord& operation) const {
-  Rank rank = policy_.RankOf(operation.facts, situation_);
-  rank.level = operation.job->leased.empty() ? rank.level + 1 : 0;
-  return rank;
-}
-
-void Scheduler::RankAnew(OperationRecord* operation) {
-  operation->rank = RankFor(*operation);
-  // It runs, or is about to.
-  if (operation->heap_position == kNotInHeap) return;
-  if (operation->state == OperationRecord::State::kReady) {
-    groups_[operation->group].heap.Update(operation);
-  } else if (operation->state == OperationRecord::State::kHeld) {
-    pools_[operation->held_pool].held.Update(operation);
-  }
-}
-
-// Ranks the job's operations again, after the job got or released an NPU.
-void Scheduler::RankAnew(JobRecord* job) {
-  for (OperationRecord* operation = job->operations; operation != nullptr;
-       operation = operation->job_next) {
-    RankAnew(operation);
-  }
 }
 
 void Scheduler::Wait(OperationRecord* operation, int64_t now_ns) {
@@ -514,63 +283,6 @@ void Scheduler::StopRunning(OperationRecord* operation) {
   TAKT_CHECK(operation->job->running_count > 0);
   --operation->job->running_count;
   operation->yields = false;
-}
-
-// Learns how much the neighbours of a whole run slowed it down.
-void Scheduler::LearnBeside(const OperationRecord& operation, int64_t begin_ns,
-                            int64_t end_ns, int64_t nominal_ns) {
-  neighbours_.clear();
-  const auto add = [&](KernelId kernel, uint32_t alternative, uint32_t count,
-                       int64_t from_ns, int64_t to_ns) {
-    const int64_t beside_ns =
-        std::min(to_ns, end_ns) - std::max(from_ns, begin_ns);
-    if (beside_ns <= 0) return;
-    neighbours_.push_back({costs_.slowdown(kernel, alternative),
-                           static_cast<double>(beside_ns) * count /
-                               static_cast<double>(end_ns - begin_ns)});
-  };
-  for (uint32_t i = 0; i < running_on_.size(); ++i) {
-    const OperationRecord* other = running_on_[i];
-    const bool is_first =
-        other != nullptr && other->resources.Lowest(1).Contains(i);
-    if (!is_first || other == &operation) continue;
-    add(other->kernel, other->alternative, other->resources.count(),
-        other->start_ns, end_ns);
-  }
-  const bool is_complete =
-      recent_runs_.VisitSince(begin_ns, [&](const KernelRun& run) {
-        // What it gave back itself was not beside it.
-        if (run.operation == operation.index) return;
-        add(run.kernel, run.alternative, run.count, run.begin_ns, run.end_ns);
-      });
-  if (!is_complete) return;
-  LearnSlowdown(nominal_ns, neighbours_, CostModel::kKnownCount,
-                costs_.slowdown(operation.kernel, operation.alternative));
-}
-
-void Scheduler::Learn(const OperationRecord& operation, int64_t ran_ns,
-                      int64_t now_ns) {
-  if (operation.has_yielded) return;  // Only a part of it ran.
-  const auto& alternative =
-      costs_.kernel(operation.kernel).alternatives[operation.alternative];
-  const int64_t took_ns = std::min(ran_ns, DurationEstimate::kMaxNs);
-  const uint32_t permille = pools_[alternative.pool].permille;
-  const int64_t nominal_ns =
-      permille == 1000 ? took_ns : took_ns / 1000 * permille;
-  costs_.Observe(operation.kernel, operation.alternative, nominal_ns);
-  if (!options_.learns_slowdown || took_ns <= 0) return;
-  if (operation.model_ns > 0 && took_ns <= kPredictedMostNs) {
-    Slowdown* slowdown =
-        costs_.slowdown(operation.kernel, operation.alternative);
-    const int64_t expected_ns =
-        slowdown->is_trusted() ? operation.model_ns : operation.plain_ns;
-    ++errors_.run_count;
-    errors_.ran_ns += took_ns;
-    errors_.error_ns += std::abs(expected_ns - took_ns);
-    errors_.plain_error_ns += std::abs(operation.plain_ns - took_ns);
-    slowdown->Compare(operation.model_ns, operation.plain_ns, took_ns);
-  }
-  LearnBeside(operation, now_ns - took_ns, now_ns, nominal_ns);
 }
 
 void Scheduler::ReleaseSuccessors(JobRecord* job, uint32_t program_index,
@@ -787,29 +499,6 @@ void Scheduler::PassDeadline(JobRecord* job, int64_t now_ns) {
   }
 }
 
-// Raises operations that have waited too long by a band.
-void Scheduler::Age(int64_t now_ns) {
-  if (options_.aging_ns == 0) return;
-  for (uint32_t i = kBandCount - 1; i > static_cast<uint32_t>(Band::kHard);
-       --i) {
-    while (bands_[i].first != nullptr &&
-           now_ns - bands_[i].first->band_since_ns >= options_.aging_ns) {
-      OperationRecord* operation = bands_[i].first;
-      StopWaiting(operation);
-      operation->facts.band = static_cast<Band>(i - 1);
-      // In the highest band it is due at once and has the highest priority;
-      // otherwise other operations would always go before it.
-      if (operation->facts.band == Band::kHard) {
-        operation->facts.priority = 255;
-        operation->facts.deadline_ns =
-            std::min(operation->facts.deadline_ns, now_ns);
-      }
-      operation->rank = RankFor(*operation);
-      Wait(operation, now_ns);
-    }
-  }
-}
-
 void Scheduler::LookAtMode(int64_t now_ns) {
   if (now_ns < controller_.next_look_ns()) return;
   for (const PoolState& pool : pools_) {
@@ -836,17 +525,6 @@ void Scheduler::ApplyMode() {
   situation_.fewest_clusters = settings.fewest_clusters;
   situation_.guard_permille = settings.guard_permille;
   RankAll();
-}
-
-void Scheduler::RankAll() {
-  const auto rank_anew = [&](OperationHeap* heap) {
-    for (OperationRecord* operation : heap->members()) {
-      operation->rank = RankFor(*operation);
-    }
-    heap->Rebuild();
-  };
-  for (Group& group : groups_) rank_anew(&group.heap);
-  for (PoolState& pool : pools_) rank_anew(&pool.held);
 }
 
 void Scheduler::Advance(int64_t now_ns) {
