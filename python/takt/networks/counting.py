@@ -55,6 +55,15 @@ def is_equal(a: np.ndarray, b: np.ndarray) -> bool:
     return np.allclose(a, b, rtol=_ROUNDING, atol=1e-30, equal_nan=True)
 
 
+def is_copy_but_for_sums(several: np.ndarray, one: np.ndarray, count: int) -> bool:
+    """The same where sums may have cancelled out: differences count as a part of the greatest value."""
+    place = place_of_samples(several.shape, one.shape, count)
+    if place is None or one.dtype.kind != "f":
+        return False
+    most = np.abs(one[np.isfinite(one)]).max(initial=0)
+    return np.allclose(several, np.concatenate([one] * count, place), rtol=0, atol=_ROUNDING * most, equal_nan=True)
+
+
 def axis_of_own_rows(several: np.ndarray, one: np.ndarray, rows: int, count: int) -> int | None:
     """Along which axis each copy has numbers of rows `rows` beyond those of the copy before: the rows
     of its own in a table of all samples."""
@@ -67,8 +76,9 @@ def axis_of_own_rows(several: np.ndarray, one: np.ndarray, rows: int, count: int
 
 
 def check(nodes: list[Any], one: dict[str, np.ndarray], several: dict[str, np.ndarray], count: int,
-          attributes: Callable[[Any], dict[str, Any]]) -> None:
-    """Throws Unproved if what is equal for one sample and for several may differ for others.
+          attributes: Callable[[Any], dict[str, Any]]) -> set[str]:
+    """Which of the constants have a copy for each sample. Throws Unproved if what is equal for one
+    sample and for several may differ for others.
 
     nodes          that were computed of constants, in order.
     one, several   the constants of both copies, by name.
@@ -77,6 +87,8 @@ def check(nodes: list[Any], one: dict[str, np.ndarray], several: dict[str, np.nd
     checker = _Checker(one, several, count, attributes)
     for node in nodes:
         checker.visit(node)
+    return {name for node in nodes for name in node.output
+            if name in one and name in several and checker.kind(name) == "copied"}
 
 
 class _Checker:
@@ -119,6 +131,9 @@ class _Checker:
             return self.place_in(node.input[0]) not in (None, axis)
         if node.op_type in _PLACES:
             return False
+        for name in filter(None, node.output):
+            if self.kind(name) == "counted" and is_copy_but_for_sums(self.several[name], self.one[name], self.count):
+                self.kinds[name] = "copied"
         kinds = {self.kind(name) for name in node.output if name}
         if node.op_type.startswith("Reduce") and "copied" not in kinds:
             return node.op_type in _OF_COPIES and kinds == {"fixed"} or node.op_type == "ReduceSum"

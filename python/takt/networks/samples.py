@@ -73,7 +73,7 @@ def split(model: Any) -> OneSample | None:
     few, many = folding.folded(one), folding.folded(_with_samples(model, names, _SAMPLES), _SAMPLES)
     one = few.model
     proof = _Proof(names, one, many.model)
-    counting.check(many.nodes, few.constants, many.constants, _SAMPLES, proof.attributes)
+    proof.copied = counting.check(many.nodes, few.constants, many.constants, _SAMPLES, proof.attributes)
     proof.run()
     more = {count: folding.fold(_with_samples(model, names, count), count) for count in chunks.sizes(one)}
     return OneSample(one, [name in names for name in static_shapes.inputs_of(model)], more)
@@ -148,6 +148,7 @@ class _Proof(graphs.NodeReader):
             axis. Steps x samples, as one axis, have a group for each step.
     steps   by tensor with numbers of rows: what they exceed those of the sample before by.
     fixed   tensors that are no constants, and the same in both copies.
+    copied  constants that have the same values for each sample.
     """
 
     def __init__(self, names: set[str], one: Any, several: Any) -> None:
@@ -157,6 +158,7 @@ class _Proof(graphs.NodeReader):
         self.few_shapes, self.shapes = _shapes(one), _shapes(several)
         self.places: dict[str, int] = dict.fromkeys(names, 0)
         self.groups: dict[str, int] = dict.fromkeys(names, 1)
+        self.copied: set[str] = set()
         self.fixed = {"", *(value.name for value in self.many.graph.input if value.name not in names)}
         self.steps: dict[str, int] = {}
         self.rules = {
@@ -167,7 +169,8 @@ class _Proof(graphs.NodeReader):
             "DequantizeLinear": self.on_scales, "Einsum": self.on_einsum, "Expand": self.on_expand,
             "GRU": self.on_recurrent, "Gather": self.on_gather, "GatherElements": self.on_elements,
             "Gemm": self.on_gemm, "GridSample": self.on_grid, "LSTM": self.on_recurrent,
-            "LayerNormalization": self.on_layer_norm, "MatMul": self.on_matmul, "Pad": self.on_pad,
+            "LayerNormalization": self.on_layer_norm, "MatMul": self.on_matmul, "OneHot": self.on_one_hot,
+            "Pad": self.on_pad,
             "QuantizeLinear": self.on_scales, "RMSNormalization": self.on_layer_norm, "RNN": self.on_recurrent,
             "Resize": self.on_resize, "Slice": self.on_slice, "Split": self.on_split, "Tile": self.on_tile,
             "TopK": self.on_top_k, "Transpose": self.on_transpose,
@@ -221,12 +224,9 @@ class _Proof(graphs.NodeReader):
 
     def adopt(self, name: str) -> None:
         """A constant with the same values for each sample has samples."""
-        several, one = self.constants.get(name), self.few.constants.get(name)
-        if several is None or one is None or name in self.places:
-            return
-        place = counting.place_of_samples(several.shape, one.shape, _SAMPLES)
-        if place is not None and counting.is_equal(several, _copied(one, place)):
-            self.places[name], self.groups[name] = place, 1
+        if name in self.copied and name not in self.places:
+            several, one = self.in_both(name)
+            self.places[name], self.groups[name] = counting.place_of_samples(several.shape, one.shape, _SAMPLES), 1
 
     def follow(self, node: Any) -> None:
         rule = self.rules.get(node.op_type)
@@ -353,6 +353,10 @@ class _Proof(graphs.NodeReader):
         place = self.place_of(node)
         _demand(self.axis(node, -1) != place)
         return place
+
+    def on_one_hot(self, node: Any) -> int:
+        place, rank = self.place_of(node), len(self.shape(node.input[0]))
+        return place + (int(self.attributes(node).get("axis", -1)) % (rank + 1) <= place)
 
     def on_layer_norm(self, node: Any) -> int:
         place = self.place_of(node)
