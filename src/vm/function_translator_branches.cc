@@ -19,7 +19,11 @@ std::vector<FunctionTranslator::Move> FunctionTranslator::CollectMoves(
   ++list_number_;
   for (const auto& [source, target] : branch.remap) {
     if (IsRef(source)) {
-      moves.push_back({AddressOf(target), AddressOf(source), true, true});
+      // Copied even where it is marked as moved: compilers mark the last use of
+      // a ref in the list, and may leave it in its register as another
+      // parameter of the block. The copy goes when the register is written.
+      const auto kept = Narrow<WireRegister>(source & ~kWireMoveBit);
+      moves.push_back({AddressOf(target), AddressOf(kept), true, true});
       continue;
     }
     auto from = Narrow<int16_t>(source);
