@@ -146,7 +146,8 @@ class _Round:
         else:
             return None
         least = _SPREAD_BYTES_MAX if node.op_type in _SPREADING else _BYTES_MAX
-        limit = max(least * self.samples, sum(self.constants[name].nbytes for name in set(names) & self.constants.keys()))
+        read = sum(self.constants[name].nbytes for name in set(names) & self.constants.keys())
+        limit = max(least * self.samples, read)
         if any(np.prod(self.shapes.get(name, ()), dtype=np.float64) > limit for name in node.output):
             return None
         try:

@@ -44,14 +44,16 @@ def follows_values(graph: Any) -> bool:
 
     sizes = {value.name: math.prod(dim.dim_value for dim in value.type.tensor_type.shape.dim)
              for value in graph.input if len(value.type.tensor_type.shape.dim) == 1}
-    sizes.update((tensor.name, math.prod(tensor.dims)) for tensor in graph.initializer)
+    sizes.update((tensor.name, math.prod(tensor.dims)) for tensor in graph.initializer if len(tensor.dims) <= 1)
     values = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer
               if math.prod(tensor.dims) == 1 and not tensor.external_data}
     for node in graph.node:
-        inputs = [sizes.get(name, 0) for name in node.input]
-        size = sum(inputs) if node.op_type == "Concat" else max(inputs, default=0)
+        # 0: it is no list.
+        inputs = [sizes.get(name, 0) for name in node.input if name]
+        size = sum(inputs) if node.op_type == "Concat" else max(inputs, default=0) if all(inputs) else 0
         if node.op_type == "Constant" and node.attribute and node.attribute[0].HasField("t"):
-            size = math.prod(node.attribute[0].t.dims)
+            dims = node.attribute[0].t.dims
+            size = math.prod(dims) if len(dims) <= 1 else 0
             if size == 1:
                 values[node.output[0]] = onnx.numpy_helper.to_array(node.attribute[0].t)
         if node.op_type == "Range":

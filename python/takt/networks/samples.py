@@ -73,7 +73,7 @@ def split(model: Any) -> OneSample | None:
     few, many = folding.folded(one), folding.folded(_with_samples(model, names, _SAMPLES), _SAMPLES)
     one = few.model
     proof = _Proof(names, one, many.model)
-    proof.copied = counting.check(many.nodes, few.constants, many.constants, _SAMPLES, proof.attributes)
+    proof.copied = counting.check(few.nodes, many.nodes, few.constants, many.constants, _SAMPLES, proof.attributes)
     proof.run()
     more = {count: folding.fold(_with_samples(model, names, count), count) for count in chunks.sizes(one)}
     return OneSample(one, [name in names for name in static_shapes.inputs_of(model)], more)
@@ -112,11 +112,6 @@ def _with_samples(model: Any, names: set[str], count: int) -> Any:
     return static_shapes.fix(model, shapes)
 
 
-def _copied(one: np.ndarray, axis: int) -> np.ndarray:
-    """A copy for each sample, along the axis."""
-    return np.concatenate([one] * _SAMPLES, axis)
-
-
 def _demand(condition: Any) -> None:
     if not condition:
         raise counting.Unproved()
@@ -148,7 +143,7 @@ class _Proof(graphs.NodeReader):
             axis. Steps x samples, as one axis, have a group for each step.
     steps   by tensor with numbers of rows: what they exceed those of the sample before by.
     fixed   tensors that are no constants, and the same in both copies.
-    copied  constants that have the same values for each sample.
+    copied  constants that have the same values for each sample, and where.
     """
 
     def __init__(self, names: set[str], one: Any, several: Any) -> None:
@@ -158,7 +153,7 @@ class _Proof(graphs.NodeReader):
         self.few_shapes, self.shapes = _shapes(one), _shapes(several)
         self.places: dict[str, int] = dict.fromkeys(names, 0)
         self.groups: dict[str, int] = dict.fromkeys(names, 1)
-        self.copied: set[str] = set()
+        self.copied: dict[str, counting.Copies] = {}
         self.fixed = {"", *(value.name for value in self.many.graph.input if value.name not in names)}
         self.steps: dict[str, int] = {}
         self.rules = {
@@ -204,9 +199,7 @@ class _Proof(graphs.NodeReader):
         """Whether the same node is in both copies. They differ where the number of samples chooses
         the branch of an If."""
         other = self.few.makers.get(node.output[0]) if node.output else None
-        return other is not None and all(
-            getattr(other, field) == getattr(node, field)
-            for field in ("op_type", "domain", "input", "output", "attribute"))
+        return other is not None and counting.is_same_node(node, other)
 
     def find_copies(self, node: Any) -> None:
         """The same values for each sample, from a node that reads none."""
@@ -224,9 +217,9 @@ class _Proof(graphs.NodeReader):
 
     def adopt(self, name: str) -> None:
         """A constant with the same values for each sample has samples."""
-        if name in self.copied and name not in self.places:
-            several, one = self.in_both(name)
-            self.places[name], self.groups[name] = counting.place_of_samples(several.shape, one.shape, _SAMPLES), 1
+        copies = self.copied.get(name)
+        if copies is not None and name not in self.places:
+            self.places[name], self.groups[name] = copies.axis, copies.groups
 
     def follow(self, node: Any) -> None:
         rule = self.rules.get(node.op_type)
@@ -490,7 +483,8 @@ class _Proof(graphs.NodeReader):
         """Sizes and scales may count samples, too."""
         _demand(node.input[0] in self.places)
         own, place = self.attributes(node), self.places[node.input[0]]
-        axes = [axis % len(self.shape(node.input[0])) for axis in own.get("axes", range(len(self.shape(node.input[0]))))]
+        rank = len(self.shape(node.input[0]))
+        axes = [axis % rank for axis in own.get("axes", range(rank))]
         if place in axes:
             at = axes.index(place)
             for name in filter(None, node.input[2:]):

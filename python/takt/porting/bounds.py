@@ -10,6 +10,9 @@ import numpy as np
 
 from ..networks import graphs, inference
 
+_DIVISIONS = {"Div", "Mod"}
+# What has the same numbers, with a sign. The importer casts to no other unsigned type than uint8.
+_WIDER = {"uint8": "int32"}
 _INDEXED = {"Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND"}
 
 
@@ -17,7 +20,7 @@ def bound(model: Any) -> Any:
     """An equivalent onnx.ModelProto. An index beyond a tensor, which ONNX does not allow, is the
     nearest one that is none. Integers are divided by 1 where a division has no result."""
     kinds = {node.op_type for node in model.graph.node}
-    return _Bounder(model).run() if kinds & {*_INDEXED, "Div", "Mod"} else model
+    return _Bounder(model).run() if kinds & {*_INDEXED, *_DIVISIONS} else model
 
 
 class _Bounder(graphs.Graph):
@@ -31,25 +34,64 @@ class _Bounder(graphs.Graph):
         return self.written(self.out) if self.is_changed else self.model
 
     @functools.cached_property
-    def types(self) -> dict[str, np.dtype]:
+    def values(self) -> list[Any]:
         graph = inference.inferred_graph(self.model)
-        return {value.name: self.onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
-                for value in [*graph.input, *graph.value_info, *graph.output] if value.type.tensor_type.elem_type}
+        return [*graph.input, *graph.value_info, *graph.output]
+
+    @functools.cached_property
+    def types(self) -> dict[str, np.dtype]:
+        types = {name: array.dtype for name, array in self.constants.items()}
+        types.update((value.name, self.onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type))
+                     for value in self.values if value.type.tensor_type.elem_type)
+        return types
+
+    @functools.cached_property
+    def dimensions(self) -> dict[str, list[int | None]]:
+        """Sizes by tensor; None for one that is open."""
+        sizes: dict[str, list[int | None]] = {name: list(array.shape) for name, array in self.constants.items()}
+        for value in self.values:
+            tensor = value.type.tensor_type
+            if tensor.HasField("shape"):
+                sizes[value.name] = [dim.dim_value if dim.HasField("dim_value") else None for dim in tensor.shape.dim]
+        return sizes
 
     def bounded(self, node: Any) -> Any:
-        if node.op_type not in (*_INDEXED, "Div", "Mod") or len(node.input) < 2 or node.input[1] in self.constants:
+        if node.op_type not in (*_INDEXED, *_DIVISIONS) or len(node.input) < 2:
             return node
-        kind = self.types.get(node.input[1])
+        name = node.input[1]
+        kind = self.types.get(name)
         if kind is None or kind.kind not in "iu":
             return node
-        if node.op_type in ("Div", "Mod"):
-            return self.with_input(node, self.divisor(*node.input, kind))
-        shape, places = self.shapes.get(node.input[0]), self.shapes.get(node.input[1])
-        if not shape or not places or not all(shape):
+        if node.op_type in _DIVISIONS:
+            return self.divided(node, kind)
+        if name in self.constants:
             return node
-        sizes = self.sizes(node, shape, places)
-        lows, highs = (self.constant(np.array(each, kind)) for each in (-sizes, sizes - 1))
-        return self.with_input(node, self.emit("Min", [self.emit("Max", [node.input[1], lows]), highs]))
+        sizes = self.sizes(node)
+        if sizes is None or not sizes.all():
+            return node
+        least = -sizes if kind.kind == "i" else 0 * sizes
+        lows, highs = (self.constant(np.array(each, kind)) for each in (least, sizes - 1))
+        return self.with_inputs(node, {1: self.emit("Min", [self.emit("Max", [name, lows]), highs])})
+
+    def divided(self, node: Any, kind: np.dtype) -> Any:
+        """The compiler divides unsigned numbers as if they had a sign: they become wider ones."""
+        number, divisor = node.input
+        is_bounded = divisor not in self.constants
+        if kind.kind == "i":
+            return self.with_inputs(node, {1: self.divisor(number, divisor, kind)}) if is_bounded else node
+        wide = _WIDER.get(kind.name)
+        if wide is None:
+            return node
+        element = self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(wide))
+        number, divisor = (self.emit("Cast", [name], to=element) for name in (number, divisor))
+        if is_bounded:
+            divisor = self.divisor(number, divisor, np.dtype(wide))
+        changed = self.with_inputs(node, {0: number, 1: divisor})
+        result = changed.output[0]
+        changed.output[0] = self.names.fresh("bounded")
+        self.out.append(changed)
+        return self.onnx.helper.make_node(
+            "Cast", [changed.output[0]], [result], to=self.onnx.helper.np_dtype_to_tensor_dtype(kind))
 
     def divisor(self, number: str, divisor: str, kind: np.dtype) -> str:
         """1 where a processor would trap: for 0, and for -1 under the least number."""
@@ -60,25 +102,34 @@ class _Bounder(graphs.Graph):
             is_bad = self.emit("Or", [is_bad, self.emit("And", both)])
         return self.emit("Where", [is_bad, self.constant(np.array(1, kind)), divisor])
 
-    def sizes(self, node: Any, shape: tuple[int, ...], places: tuple[int, ...]) -> np.ndarray:
-        """How many places there are for each index; a number, or one for each column."""
+    def sizes(self, node: Any) -> np.ndarray | None:
+        """How many places there are for each index; a number, or one for each column. None: it is
+        not known."""
+        data, places = (self.dimensions.get(name) for name in node.input[:2])
         own = self.attributes(node)
-        if node.op_type.endswith("ND"):
-            first = own.get("batch_dims", 0)
-            return np.array(shape[first:first + places[-1]])
-        return np.array(shape[own.get("axis", 0)])
+        if data is None:
+            return None
+        if not node.op_type.endswith("ND"):
+            wanted = [data[own.get("axis", 0)]] if data else [None]
+            return None if None in wanted else np.array(wanted[0])
+        if not places or places[-1] is None:
+            return None
+        first = own.get("batch_dims", 0)
+        wanted = data[first:first + places[-1]]
+        return None if None in wanted else np.array(wanted)
 
-    def with_input(self, node: Any, name: str) -> Any:
+    def with_inputs(self, node: Any, names: dict[int, str]) -> Any:
         self.is_changed = True
         changed = type(node)()
         changed.CopyFrom(node)
-        changed.input[1] = name
+        for i, name in names.items():
+            changed.input[i] = name
         return changed
 
     def constant(self, value: np.ndarray) -> str:
         return self.initializer(self.names.fresh("bound"), value)
 
-    def emit(self, kind: str, inputs: list[str]) -> str:
+    def emit(self, kind: str, inputs: list[str], **attributes: Any) -> str:
         name = self.names.fresh("bounded")
-        self.out.append(self.onnx.helper.make_node(kind, inputs, [name], name=name))
+        self.out.append(self.onnx.helper.make_node(kind, inputs, [name], name=name, **attributes))
         return name

@@ -460,7 +460,7 @@ class QuantizedRewriter:
         weights, factors = with_room(weights, factors, bias / in_scale.scale, room)
         steps = in_scale.scale * factors.astype(np.float64)
         sums = np.rint(bias / steps) - in_scale.zero_point * weights.astype(np.int64).sum((1, 2, 3))
-        sums = sums.astype(np.int32)
+        sums = np.clip(sums, -(2**31), 2**31 - 1).astype(np.int32)  # A bias may be infinite.
         is_depthwise = groups == shape[3] == shape[6] and groups > 1
         inputs = [
             self.to_last(source) if rows is None else self.to_first(source),

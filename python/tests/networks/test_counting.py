@@ -62,6 +62,18 @@ def test_what_follows_the_number_is_proved(body, constants):
      {"zero": np.array(0), "one": np.array(1), "eight": ints(8), "last": ints(1)}, "Div"),
     ("s = Concat<axis = 0>(n, one) o = Expand(row, s) c = CumSum(o, zero) f = Floor(c) y = Add(x, f)",
      {"one": ints(1), "row": table(0.1), "zero": np.array(0)}, "CumSum"),
+    # Python's int(N / 2), arange(N)[::2], chunks that are rounded up, steps and whole counts.
+    ("f = Cast<to = 1>(n) h = Mul(f, half) i = Cast<to = 7>(h) g = Cast<to = 1>(i) y = Add(x, g)",
+     {"half": np.float32([0.5])}, "Cast"),
+    ("s = Squeeze(n) r = Range(zero, s, one) t = Slice(r, first, most) m = ReduceMax(t) f = Cast<to = 1>(m) y = Add(x, f)",
+     {"zero": np.array(0), "one": np.array(1), "first": ints(0), "most": ints(5)}, "Slice"),
+    ("s = Squeeze(n) r = Range(zero, s, two) m = ReduceMax(r) f = Cast<to = 1>(m) y = Add(x, f)",
+     {"zero": np.array(0), "two": np.array(2)}, "Range"),
+    ("s = Squeeze(n) r = Range(zero, far, s) m = ReduceMax(r) f = Cast<to = 1>(m) y = Add(x, f)",
+     {"zero": np.array(0), "far": np.array(14)}, "Range"),
+    ("c = Concat<axis = 0>(n, n) z = ConstantOfShape(c) k = Size(z) f = Cast<to = 1>(k) y = Add(x, f)", {}, "Size"),
+    ("c = Concat<axis = 0>(n, rest) r = Reshape(row, c) k = Shape<start = 1>(r) f = Cast<to = 1>(k) y = Add(x, f)",
+     {"rest": ints(-1), "row": np.zeros(14, np.float32)}, "Reshape"),
     ("t = Slice(rows, zero, n) y = Add(x, t)", {"rows": np.repeat(table(1), 9, 0), "zero": ints(0)}, "Slice"),
 ])
 def test_what_another_number_may_change_is_not(body, constants, operator):
@@ -69,10 +81,42 @@ def test_what_another_number_may_change_is_not(body, constants, operator):
         check(body, **constants)
 
 
+def test_a_loop_over_the_samples_is_not_proved():
+    body = ("t = Squeeze(n) l = Loop(t, , one) <body = b (int64 i, bool c, float[1] v) => (bool d, float[1] w) "
+            "{ d = Identity(c) w = Sub(one, v) }> y = Mul(x, l)")
+    with pytest.raises(counting.Unproved, match="is another one for other samples"):
+        check(body, one=np.ones(1, np.float32))
+
+
+def test_the_number_of_a_sample_is_kept():
+    body = ("s = Squeeze(n) r = Range(zero, s, one) a = Add(r, far) f = Cast<to = 1>(a) c = Unsqueeze(f, last) "
+            "y = Add(x, c)")
+    with pytest.raises(counting.Unproved, match="may mix samples"):
+        check(body, zero=np.array(0), one=np.array(1), far=np.array(1000000), last=ints(1))
+
+
+@pytest.mark.parametrize("body, constants", [
+    # Masks that are written in part, one of several, and places in rows of each sample.
+    ("s = Concat<axis = 0>(n, four) m = ConstantOfShape(s) f = Gather<axis = 0>(m, first) y = Add(x, f)",
+     {"four": ints(4), "first": np.array(0)}),
+    ("s = Squeeze(n) m = Mul(s, four) r = Range(zero, m, one) p = Mod(r, four) c = Concat<axis = 0>(n, width) "
+     "q = Reshape(p, c) f = Cast<to = 1>(q) y = Add(x, f)",
+     {"four": np.array(4), "zero": np.array(0), "one": np.array(1), "width": ints(4)}),
+])
+def test_what_each_sample_takes_is_proved(body, constants):
+    assert check(body, **constants) is not None
+
+
 def test_copies_are_compared_value_by_value():
     several = np.array([[0, 1e9], [1, 1e9]], np.float32)
-    assert not counting.is_copy(several, several[:1], 2)
-    assert counting.is_copy(several[[0, 0]] * np.float32(1.000001), several[:1], 2)
+    assert counting.copies_in(several, several[:1], 2) is None
+    assert counting.copies_in(several[[0, 0]], several[:1], 2) == counting.Copies(0, 1)
+    # Sums that cancel out differ by roundings.
+    near = several[[0, 0]] + np.float32([[1e-3, 0], [0, 0]])
+    assert counting.copies_in(near, several[:1], 2) is None
+    assert counting.copies_in(near, several[:1], 2, rounds=True) == counting.Copies(0, 1)
+    rows = np.arange(6).reshape(3, 2)
+    assert counting.copies_in(rows.repeat(2, 0), rows, 2) == counting.Copies(0, 3)
 
 
 @pytest.mark.parametrize("body, inputs, constants", [

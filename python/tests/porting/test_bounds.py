@@ -1,5 +1,7 @@
 """Indices beyond their tensors."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -67,3 +69,35 @@ def test_sequences_end_within_their_steps(needs_compiler, tmp_path):
     y = call("net (float[4,2] x, int64[2] n) => (float[4,2] y) "
              "{ y = ReverseSequence<time_axis = 0, batch_axis = 1>(x, n) }", tmp_path, ROWS, np.array([2, FAR]))
     np.testing.assert_array_equal(y[:, 0], [2, 0, 4, 6])
+
+
+@pytest.mark.parametrize("dims, places, expected", [
+    ("", FAR, ROWS[3]), ("", -1, ROWS[3]), ("A,B", [[FAR, 0]], ROWS[[[3, 0]]]),
+])
+def test_indices_of_any_shape_stay_within(needs_compiler, tmp_path, dims, places, expected):
+    kind = f"int64[{dims}]" if dims else "int64"
+    model = network(f"net (float[4,2] x, {kind} i) => (float[{dims + ',2' if dims else '2'}] y) {{ y = Gather(x, i) }}")
+    if not dims:
+        model.graph.input[1].type.tensor_type.shape.SetInParent()
+    onnx.save(model, tmp_path / "net.onnx")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Of open sizes.
+        function = takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache").load(device="local-sync").function()
+    np.testing.assert_array_equal(function(ROWS, np.array(places)), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8])
+@pytest.mark.parametrize("is_constant", [False, True])
+def test_unsigned_numbers_are_divided_as_such(needs_compiler, tmp_path, dtype, is_constant):
+    most = np.iinfo(dtype).max
+    x, z = np.array([most, most - 55, 7, most], dtype), np.array([3, 2, 2, most], dtype)
+    name = np.dtype(dtype).name
+    given = "" if is_constant else f", {name}[4] z"
+    model = network(f"net ({name}[4] x{given}) => ({name}[4] y, {name}[4] m) {{ y = Div(x, z) m = Mod(x, z) }}")
+    if is_constant:
+        model.graph.initializer.append(onnx.numpy_helper.from_array(z, "z"))
+    onnx.save(model, tmp_path / "net.onnx")
+    function = takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache").load(device="local-sync").function()
+    y, m = function(x) if is_constant else function(x, z)
+    np.testing.assert_array_equal(y, x // z)
+    np.testing.assert_array_equal(m, x % z)
