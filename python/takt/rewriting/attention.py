@@ -26,6 +26,7 @@ _MASK_MAX = 1 << 22  # Numbers.
 # Numbers of a tile of a softmax, and of a softmax that is worth a call.
 _TILE_SOFTMAX = 32 << 10
 _SOFTMAX_MIN = 512
+_APART_MIN = 32  # Numbers that are apart: so many are worth two transpositions.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -194,7 +195,8 @@ class AttentionRewriter:
         return None
 
     def on_softmax(self, node: Any) -> bool:
-        """A softmax that is no part of an attention, if its numbers lie side by side."""
+        """A softmax that is no part of an attention, if its numbers lie side by side, or many numbers
+        apart: the compiler would add these up anew for each result that is read elsewhere."""
         name, output = node.input[0], node.output[0]
         shape, axis = self.shape(name), self.attributes(node).get("axis", -1)
         if (shape is None or name not in self.dynamic or not self.is_float(name)
@@ -203,15 +205,21 @@ class AttentionRewriter:
         axis %= len(shape)
         # One channel lies alike with the channels first and last.
         is_last = name in self.last and (axis == 1 or axis == 3 and shape[1] == 1)
-        if not is_last and (axis != len(shape) - 1 or math.prod(shape) < _SOFTMAX_MIN):
+        size, is_apart = shape[axis], axis != len(shape) - 1
+        if not is_last and (math.prod(shape) < _SOFTMAX_MIN or is_apart and size < _APART_MIN):
             return False
-        size = shape[axis]
         rows = math.prod(shape) // size
         call = tiled_calls.TiledCall("takt_softmax_f32", ("f32", "f32"), (rows, size), (), 1, rows,
                                      max(1, _TILE_SOFTMAX // size), 0)
         if is_last:
             n, c, h, w = shape
             self.set_last(output, self.kernel(call, [self.last[name]], self.fresh("softmax"), (n, h, w, c)))
+        elif is_apart:
+            order = [*(i for i in range(len(shape)) if i != axis), axis]
+            sides = tuple(shape[i] for i in order)
+            turned = self.emit("Transpose", [self.to_first(name)], self.fresh("turned"), sides, perm=order)
+            result = self.kernel(call, [turned], self.fresh("softmax"), sides)
+            self.emit("Transpose", [result], output, perm=[order.index(i) for i in range(len(shape))])
         else:
             self.kernel(call, [self.to_first(name)], output, shape)
         return True

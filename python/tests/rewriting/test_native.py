@@ -711,3 +711,17 @@ def test_the_recipe_is_written_and_read(tmp_path):
     path = tmp_path / "native.json"
     path.write_text(recipes.RECIPES["native"].to_json())
     assert recipes.find(path, is_quantized=False) == recipes.RECIPES["native"]
+
+
+@pytest.mark.parametrize("count, is_taken", [(40, True), (8, False)])
+def test_softmax_of_numbers_that_lie_apart(needs_compiler, tmp_path, count, is_taken):
+    net = Net()
+    x = net.node("MatMul", "x", net.weights(24, 20))
+    weights = net.node("Transpose", net.node("Softmax", x, axis=1), perm=[0, 2, 1])
+    path = tmp_path / "net.onnx"
+    net.save(path, [4, count, 24], net.node("MatMul", weights, x))
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    assert artifact.recipe.name == "native" and (b"takt_softmax_f32" in artifact.path.read_bytes()) == is_taken
+    x = np.random.default_rng(4).standard_normal((4, count, 24)).astype(np.float32)
+    got = np.asarray(artifact.load(device="local-sync").function()(x))
+    np.testing.assert_allclose(got, expected(path, x), rtol=1e-4, atol=1e-5)
