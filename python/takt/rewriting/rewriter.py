@@ -21,7 +21,7 @@ from ..networks import canonical, elementwise, folding, graphs, inference, names
 from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import ROWS_MAX, make_kernel, prefers_winograd
 from .lowering import AnyKernel
-from .packing import join_rows, pack, pack_pairs, pack_winograd, trim_taps
+from .packing import BLOCK, join_rows, pack, pack_pairs, pack_winograd, trim_taps
 
 DOMAIN = "takt"
 # A network of fewer multiply-adds takes longer to start its calls.
@@ -33,6 +33,8 @@ _BF16_PAIRS_MAX = 1 << 14
 # How many products are done in the time of one product of floats.
 _PRODUCTS = {"": 1, "bf16": 2, "bf16_tiles": 6}
 _CHANNELS_MAX = 16384
+# A pool of a larger window is one of its columns and one of its rows.
+_WINDOW_MIN = 25
 
 
 def rewrite(model: Any, precision: str = "") -> tuple[Any, list[AnyKernel]]:
@@ -518,12 +520,40 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
 
     def pool(self, node: Any, function: str, count_padding: bool) -> bool:
         shape = self.pool_shape(node)
-        if shape is None or not self.is_float(node.input[0]) or node.input[0] not in self.last:
+        if shape is None or not self.is_float(node.input[0]) or node.input[0] not in self.dynamic:
+            return False
+        n, _, w, c, oh, ow, _, kh, kw, *_ = shape
+        is_few, is_max = c < BLOCK, "max" in function
+        is_apart = is_max and kh * kw >= (9 if is_few else _WINDOW_MIN) and max(w, oh) * c <= _CHANNELS_MAX
+        if node.input[0] not in self.last and not is_apart:
             return False
         if self.attributes(node).get("ceil_mode", 0) and count_padding:
             return False
-        n, _, _, c, oh, ow, *_ = shape
-        twin = self.kernel(make_kernel(function, shape, count_padding=count_padding),
-                           [self.to_last(node.input[0])], self.fresh("pool"), (n, oh, ow, c))
+        pixels = self.to_last(node.input[0])
+        if is_apart:
+            twin = self.maxima_of_lines(pixels, shape) if is_few else self.maxima(pixels, shape)
+        else:
+            twin = self.kernel(make_kernel(function, shape, count_padding=count_padding), [pixels],
+                               self.fresh("pool"), (n, oh, ow, c))
         self.set_last(node.output[0], twin)
         return True
+
+    def maxima(self, pixels: str, shape: tuple[int, ...]) -> str:
+        """A large window: the maxima of columns, and of these those of rows."""
+        n, h, w, c, oh, ow, _, kh, kw, sh, sw, dh, dw, top, left, _ = shape
+        columns = (n, h, w, c, oh, w, c, kh, 1, sh, 1, dh, 1, top, 0, c)
+        pixels = self.kernel_of("takt_max_pool2d_f32", columns, [pixels], (n, oh, w, c))
+        rows = (n, oh, w, c, oh, ow, c, 1, kw, 1, sw, 1, dw, 0, left, c)
+        return self.kernel_of("takt_max_pool2d_f32", rows, [pixels], (n, oh, ow, c))
+
+    def maxima_of_lines(self, pixels: str, shape: tuple[int, ...]) -> str:
+        """The same of few channels: the kernel takes the numbers of a line for channels."""
+        n, h, w, c, oh, ow, _, kh, kw, sh, sw, dh, dw, top, left, _ = shape
+        for size, result, width, window in ((h, oh, w, (kh, 1, sh, 1, dh, 1, top, 0)),
+                                            (w, ow, oh, (kw, 1, sw, 1, dw, 1, left, 0))):
+            line = width * c
+            pixels = self.kernel_of("takt_max_pool2d_f32", (n, size, 1, line, result, 1, line, *window, line),
+                                    [self.reshaped(pixels, (n, size, 1, line))], (n, result, 1, line))
+            pixels = self.emit("Transpose", [self.reshaped(pixels, (n, result, width, c))], self.fresh("turned"),
+                               (n, width, result, c), perm=[0, 2, 1, 3])
+        return pixels

@@ -725,3 +725,23 @@ def test_softmax_of_numbers_that_lie_apart(needs_compiler, tmp_path, count, is_t
     x = np.random.default_rng(4).standard_normal((4, count, 24)).astype(np.float32)
     got = np.asarray(artifact.load(device="local-sync").function()(x))
     np.testing.assert_allclose(got, expected(path, x), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("channels, attributes", [
+    (1, {"kernel_shape": [9, 9], "pads": [4] * 4}),
+    (3, {"kernel_shape": [3, 5], "pads": [1, 2, 0, 1], "strides": [2, 1]}),
+    (5, {"kernel_shape": [3, 3], "dilations": [2, 1], "strides": [1, 3]}),
+    (20, {"kernel_shape": [5, 5], "pads": [2] * 4}),
+    (20, {"kernel_shape": [7, 5], "pads": [3, 2, 1, 0], "strides": [3, 2], "dilations": [1, 2]}),
+])
+def test_large_windows_are_those_of_columns_and_rows(needs_compiler, tmp_path, channels, attributes):
+    net = Net()
+    x = net.node("Relu", net.conv("x", 4, channels, pads=[1] * 4))
+    path = tmp_path / "net.onnx"
+    net.save(path, [2, 4, 19, 23], net.node("MaxPool", x, **attributes))
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    module = artifact.path.read_bytes()
+    assert len(set(re.findall(rb"k\d+_max_pool2d_f32", module))) == 2
+    x = np.random.default_rng(4).standard_normal((2, 4, 19, 23)).astype(np.float32)
+    got = np.asarray(artifact.load(device="local-sync").function()(x))
+    np.testing.assert_allclose(got, expected(path, x), rtol=1e-4, atol=1e-5)
