@@ -15,7 +15,7 @@ from typing import Any, Callable
 
 from . import batching, convolutions
 from ..porting import porter, widening
-from ..networks import checks, counting, inference, samples, static_shapes
+from ..networks import checks, counting, inference, plain, samples, static_shapes
 from ..errors import CompileError
 
 _OPSET = 17
@@ -152,11 +152,14 @@ def _load_onnx(path: pathlib.Path) -> Any:
         raise CompileError(f"{path}: not an ONNX network: it has no graph")
     try:
         checks.check(model)
-        return onnx.inliner.inline_local_functions(model) if model.functions else model
+        if model.functions:
+            model = onnx.inliner.inline_local_functions(model)
+        plain.spell(model)
+        return model
     except CompileError as error:
         raise CompileError(f"{path}: {error}") from error
     except Exception as error:
-        raise CompileError(f"{path}: its functions cannot be inlined: {_said(error)}") from error
+        raise CompileError(f"{path}: not an ONNX network that can be read: {_said(error)}") from error
 
 
 def _source_of(network: Any, model: Any, path: pathlib.Path, one: samples.OneSample | None, chunks: dict[int, Any],

@@ -58,10 +58,11 @@ def _check_tensor(tensor: Any) -> None:
 
 def _check_functions(model: Any) -> None:
     """Functions may only call those that are not on the way to themselves."""
-    calls = {(each.domain, each.name): [(node.domain, node.op_type) for node in each.node] for each in model.functions}
-    done: set[tuple[str, str]] = set()
+    calls = {(each.domain, each.name, each.overload): [(node.domain, node.op_type, node.overload) for node in each.node]
+             for each in model.functions}
+    done: set[tuple[str, str, str]] = set()
     for first in calls:
-        path: list[tuple[str, str]] = [first]  # From the first to the function that is looked at.
+        path: list[tuple[str, str, str]] = [first]  # From the first to the function that is looked at.
         left = [list(calls[first])]
         while path:
             if not left[-1]:

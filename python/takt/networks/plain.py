@@ -1,0 +1,67 @@
+"""The spellings of ONNX that no other pass has to know."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+_SPARSE_MAX = 1 << 28  # Elements that a sparse tensor stands for.
+
+
+def spell(model: Any) -> None:
+    """Gives each operator of ONNX the domain "", each constant a tensor, and each node no more inputs
+    than it has. Changes `model`, an onnx.ModelProto."""
+    for opset in model.opset_import:
+        if opset.domain == "ai.onnx":
+            opset.domain = ""
+    _spell_graph(model.graph)
+
+
+def _spell_graph(graph: Any) -> None:
+    from onnx import numpy_helper
+
+    for tensor in graph.sparse_initializer:
+        if math.prod(tensor.dims) > _SPARSE_MAX:
+            return
+    for tensor in graph.sparse_initializer:
+        graph.initializer.append(numpy_helper.from_array(_dense(tensor), tensor.values.name))
+    del graph.sparse_initializer[:]
+    for node in graph.node:
+        if node.domain == "ai.onnx":
+            node.domain = ""
+        while node.input and not node.input[-1]:
+            del node.input[-1]
+        if node.domain == "" and node.op_type == "Constant" and len(node.attribute) == 1:
+            _spell_constant(node.attribute[0])
+        for attribute in node.attribute:
+            for inner in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
+                _spell_graph(inner)
+
+
+def _spell_constant(attribute: Any) -> None:
+    from onnx import AttributeProto, numpy_helper
+
+    if attribute.name in ("value_float", "value_floats"):
+        value = np.array(attribute.f if attribute.name == "value_float" else attribute.floats, np.float32)
+    elif attribute.name in ("value_int", "value_ints"):
+        value = np.array(attribute.i if attribute.name == "value_int" else attribute.ints, np.int64)
+    elif attribute.name == "sparse_value" and math.prod(attribute.sparse_tensor.dims) <= _SPARSE_MAX:
+        value = _dense(attribute.sparse_tensor)
+    else:
+        return
+    attribute.CopyFrom(AttributeProto(name="value", type=AttributeProto.TENSOR, t=numpy_helper.from_array(value)))
+
+
+def _dense(tensor: Any) -> np.ndarray:
+    """Indices are those of the flat tensor, or a row for each value."""
+    from onnx import numpy_helper
+
+    values, places = numpy_helper.to_array(tensor.values), numpy_helper.to_array(tensor.indices)
+    dense = np.zeros(list(tensor.dims), values.dtype)
+    if places.ndim == 2:
+        dense[tuple(places.T)] = values
+    else:
+        dense.reshape(-1)[places] = values
+    return dense

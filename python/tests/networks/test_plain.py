@@ -1,0 +1,61 @@
+"""Spellings of ONNX."""
+
+import numpy as np
+import pytest
+
+import takt
+
+onnx = pytest.importorskip("onnx")
+
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+from takt.networks import plain  # noqa: E402
+
+
+def model_of(nodes, opset="", sparse=()):
+    graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4])], sparse_initializer=sparse)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid(opset, 17)], ir_version=8)
+
+
+def sparse(name, places):
+    return helper.make_sparse_tensor(numpy_helper.from_array(np.float32([5, 7]), name),
+                                     numpy_helper.from_array(np.array(places), name + "_i"), [4])
+
+
+@pytest.mark.parametrize("attributes, expected", [
+    ({"value_float": 2.0}, np.float32(2)), ({"value_floats": [1.0, 2.0]}, np.float32([1, 2])),
+    ({"value_int": 3}, np.int64(3)), ({"value_ints": [3, 4]}, np.array([3, 4])),
+    ({"sparse_value": sparse("s", [1, 3])}, np.float32([0, 5, 0, 7])),
+])
+def test_constants_are_tensors(attributes, expected):
+    model = model_of([helper.make_node("Constant", [], ["c"], **attributes)])
+    plain.spell(model)
+    (attribute,) = model.graph.node[0].attribute
+    value = numpy_helper.to_array(attribute.t)
+    assert attribute.name == "value" and value.dtype == expected.dtype
+    np.testing.assert_array_equal(value, expected)
+
+
+@pytest.mark.parametrize("places", [[1, 3], [[1], [3]]])
+def test_sparse_initializers_are_dense(places):
+    model = model_of([helper.make_node("Add", ["x", "s"], ["y"])], sparse=[sparse("s", places)])
+    plain.spell(model)
+    assert not model.graph.sparse_initializer and model.graph.initializer[0].name == "s"
+    np.testing.assert_array_equal(numpy_helper.to_array(model.graph.initializer[0]), [0, 5, 0, 7])
+
+
+def test_inputs_end_with_one_that_is_there():
+    model = model_of([helper.make_node("Clip", ["x", "", ""], ["a"]), helper.make_node("Clip", ["a", "", "m"], ["y"])])
+    plain.spell(model)
+    assert [list(node.input) for node in model.graph.node] == [["x"], ["a", "", "m"]]
+
+
+def test_such_networks_are_compiled(needs_compiler, tmp_path):
+    nodes = [helper.make_node("Constant", [], ["c"], value_floats=[1.0, 2.0, 3.0, 4.0], domain="ai.onnx"),
+             helper.make_node("Add", ["x", "c"], ["a"], domain="ai.onnx"),
+             helper.make_node("Clip", ["a", ""], ["b"], domain="ai.onnx"),
+             helper.make_node("Mul", ["b", "s"], ["y"], domain="ai.onnx")]
+    onnx.save(model_of(nodes, "ai.onnx", [sparse("s", [1, 3])]), tmp_path / "net.onnx")
+    function = takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache").load(device="local-sync").function()
+    np.testing.assert_array_equal(function(np.ones(4, np.float32)), [0, 15, 0, 35])
