@@ -17,8 +17,8 @@ _ROUNDING = 1e-5
 
 # What is linear in its inputs, or takes elements of them.
 _LINEAR = {
-    "Add", "Concat", "ConstantOfShape", "Expand", "Flatten", "Identity", "Neg", "Shape", "Squeeze", "Sub", "Sum", "Tile",
-    "Transpose", "Unsqueeze",
+    "Add", "Concat", "ConstantOfShape", "Expand", "Flatten", "Identity", "Neg", "Shape", "Squeeze", "Sub", "Sum",
+    "Tile", "Transpose", "Unsqueeze",
 }
 _COMPARISONS = {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}
 # Types that hold each number of samples.
@@ -79,7 +79,8 @@ def place_of_samples(several: tuple[int, ...], one: tuple[int, ...], count: int)
 
 
 def is_same_node(a: Any, b: Any) -> bool:
-    return all(getattr(a, field) == getattr(b, field) for field in ("op_type", "domain", "input", "output", "attribute"))
+    fields = ("op_type", "domain", "input", "output", "attribute")
+    return all(getattr(a, field) == getattr(b, field) for field in fields)
 
 
 def axis_of_own_rows(several: np.ndarray, one: np.ndarray, rows: int, count: int) -> int | None:
@@ -157,7 +158,9 @@ class _Checker:
         kinds = {self.kind(name) for name in names}
         if kinds <= {"fixed"}:
             return
-        if kinds <= {"fixed", "copied"}:
+        if node.op_type == "Resize":
+            is_right = self.is_resized_apart(node)
+        elif kinds <= {"fixed", "copied"}:
             is_right = self.is_of_copies(node)
         else:
             is_right = self.is_linear(node, names)
@@ -184,8 +187,6 @@ class _Checker:
     def is_linear(self, node: Any, names: list[str]) -> bool:
         kind, first = node.op_type, names[0]
         fixed = [self.kind(name) == "fixed" for name in names]
-        if kind == "Resize":
-            return self.is_resized_apart(node)
         if kind == "Gather" and self.kind(names[1]) == "counted":
             return self.takes_own_rows(node)
         if kind == "Cast":
