@@ -206,7 +206,7 @@ class Stream {
   }
 
   void Start(nb::handle at_ns) {
-    process_.CheckIsHere("a stream does not run in a child of fork()");
+    CheckMayRun();
     const int64_t start_ns =
         at_ns.is_none() ? takt_clock_now_ns() : nb::cast<int64_t>(at_ns);
     takt_status_t status = nullptr;
@@ -224,7 +224,7 @@ class Stream {
 
   void WaitIdle(nb::handle timeout) {
     CallbackScope::CheckMayWait(function_->device());
-    process_.CheckIsHere("a stream does not run in a child of fork()");
+    CheckMayRun();
     WaitForSignals(
         DeadlineOf(timeout), "the stream is not idle yet",
         [&](int64_t slice_ns, bool* is_idle) {
@@ -345,6 +345,10 @@ class Stream {
   }
 
  private:
+  void CheckMayRun() const {
+    process_.CheckIsHere("a stream does not run in a child of fork()");
+  }
+
   const nb::object function_object_;
   const Function* const function_;
   const Process process_;

@@ -15,7 +15,7 @@ from typing import Any, Callable, Iterable, Sequence
 from .errors import Error
 from .tools import find_tool
 
-# Of one run of the simulator.
+# The longest that one run of the simulator may take.
 _TIMEOUT_SECONDS = 600.0
 
 

@@ -49,7 +49,7 @@ class SharedLeaseTest : public ::testing::Test {
   static void Acquire(SharedLease& lease, const Urgency& urgency = Urgency()) {
     lease.Acquire([&] { return urgency; });
   }
-  // Waits until so many members wait for the lease.
+  // Waits until `count` members wait for the lease.
   void AwaitRequests(int64_t count) {
     auto file = LeaseFile::Join(path_);
     ASSERT_TRUE(file.ok()) << file.status();

@@ -263,8 +263,8 @@ def _check_annotations(annotations: Mapping[str, str | Mapping[str, str]]) -> No
 def _given_recipe(recipe: str | os.PathLike | recipes.Recipe) -> recipes.Recipe:
     try:
         return recipes.find(recipe, False)
-    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:  # Of a file.
-        raise ValueError(f"recipe {os.fspath(recipe)!r}: not a recipe that tuning wrote: {_said(error)}") from error
+    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:  # The file is damaged.
+        raise ValueError(f"recipe {os.fspath(recipe)!r}: not a recipe that tuning wrote: {_in_one_line(error)}") from error
 
 
 def _check_content(model: Any) -> None:
@@ -293,9 +293,9 @@ def _decoded(mlir: bytes, path: str) -> str:
             ".tflite files") from None
 
 
-def _said(error: Exception) -> str:
+def _in_one_line(error: Exception) -> str:
     """An exception in one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:500]}"
+    return " ".join(importers.said(error).split())[:500]
 
 
 @contextlib.contextmanager
@@ -309,7 +309,7 @@ def _passes(what: str) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise
-        raise CompileError(f"{what}: {_said(error)}") from error
+        raise CompileError(f"{what}: {_in_one_line(error)}") from error
 
 
 def _check_machines(names: tuple[str, ...], npu: str | None, is_tuned: bool, host: str | None) -> None:

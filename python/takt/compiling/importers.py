@@ -126,11 +126,11 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
         try:
             one = samples.split(known)
         except Exception as error:  # All samples are computed together, as the network has it.
-            failed["samples"] = str(error) if isinstance(error, counting.Unproved) else _said(error)
+            failed["samples"] = str(error) if isinstance(error, counting.Unproved) else said(error)
         network = _portable(known if one is None else one.model)
         chunks = {} if one is None else {count: _portable(each) for count, each in one.chunks.items()}
     except Exception as error:  # The importer may know what the way to it does not.
-        failed["portable"] = _said(error)
+        failed["portable"] = said(error)
         network = model if one is None else one.model
     return _source_of(network, model, path, one, chunks, failed)
 
@@ -147,7 +147,7 @@ def _load_onnx(path: pathlib.Path) -> Any:
     except OSError:
         raise  # It has the path.
     except Exception as error:
-        raise CompileError(f"{path}: not an ONNX network that can be read: {_said(error)}") from error
+        raise CompileError(f"{path}: not an ONNX network that can be read: {said(error)}") from error
     if not model.HasField("graph"):
         raise CompileError(f"{path}: not an ONNX network: it has no graph")
     try:
@@ -159,7 +159,7 @@ def _load_onnx(path: pathlib.Path) -> Any:
     except CompileError as error:
         raise CompileError(f"{path}: {error}") from error
     except Exception as error:
-        raise CompileError(f"{path}: not an ONNX network that can be read: {_said(error)}") from error
+        raise CompileError(f"{path}: not an ONNX network that can be read: {said(error)}") from error
 
 
 def _source_of(network: Any, model: Any, path: pathlib.Path, one: samples.OneSample | None, chunks: dict[int, Any],
@@ -174,8 +174,8 @@ def _source_of(network: Any, model: Any, path: pathlib.Path, one: samples.OneSam
             recipe = "plain"
         elif not is_quantized:
             recipe = convolutions.recipe_of(network)
-    except Exception as error:  # Of what shape inference does not take.
-        failed["recipe"] = _said(error)
+    except Exception as error:  # Shape inference does not take every network.
+        failed["recipe"] = said(error)
     flags = []
     if _has_doubles(graph):
         # By default the compiler makes floats of doubles, except in the declarations of inputs and results.
@@ -204,7 +204,8 @@ def _source_of(network: Any, model: Any, path: pathlib.Path, one: samples.OneSam
     )
 
 
-def _said(error: Exception) -> str:
+def said(error: Exception) -> str:
+    """What an exception of others says, with its type."""
     return f"{type(error).__name__}: {error}"
 
 
@@ -308,7 +309,7 @@ def rewritten(source: Source, precision: str = "") -> Rewritten | None:
         try:
             return rewriter.rewrite(_of_opset(network), precision)
         except Exception as error:  # No network may be one that cannot be compiled at all.
-            raise CompileError(f"rewriting for Takt's kernels: {_said(error)}") from error
+            raise CompileError(f"rewriting for Takt's kernels: {said(error)}") from error
 
     first = rewrite(source.network)
     if not first[1]:

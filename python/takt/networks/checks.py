@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from . import subgraphs
 from ..errors import CompileError
 
 # Elements of these types have so many bytes in a file, by the numbers of onnx.TensorProto.
@@ -33,8 +34,8 @@ def _check_graph(graph: Any, outer: list[set[str]]) -> None:
         for attribute in node.attribute:
             if attribute.HasField("t"):
                 _check_tensor(attribute.t)
-            for inner in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
-                _check_graph(inner, scopes)
+        for inner in subgraphs.subgraphs_of(node):
+            _check_graph(inner, scopes)
         for name in node.output:
             if name and name in known:
                 raise CompileError(f"{what}: {name!r} is made twice")

@@ -7,7 +7,7 @@ from typing import Any
 
 from . import graphs
 
-# One sample of a network that uses its weights less often takes as long as some.
+# A network that uses its weights less often takes as long for one sample as for some.
 _USES_MIN = 16
 _WEIGHTS_MAX = 1 << 24  # Elements. The program of each size is compiled.
 _SIZES = (16, 4)

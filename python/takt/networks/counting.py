@@ -26,7 +26,7 @@ _WIDE = (1, 6, 7, 11)  # float, int32, int64, double
 _FLOATS = (1, 11)
 # What finds places among samples, or counts them.
 _PLACES = {"ArgMax", "ArgMin", "CumProd", "CumSum", "EyeLike", "Hardmax", "NonZero", "Range", "TopK", "Unique"}
-# Of copies, they take what is in each.
+# They take what is in each copy.
 _TAKING = {"Gather", "GatherElements", "GatherND", "Slice", "Split", "Squeeze", "Unsqueeze", "Reshape", "Flatten"}
 _MOVING = {*_TAKING, "Concat", "Identity", "Transpose"}
 # Reductions of copies that give what one copy gives.
@@ -122,7 +122,7 @@ class _Checker:
         self.makers = {name: node for node in few for name in node.output}
         self.one, self.several, self.count, self.attributes = one, several, count, attributes
         self.kinds: dict[str, str] = {"": "fixed"}
-        self.copies: dict[str, Copies] = {}  # Of those that are copied.
+        self.copies: dict[str, Copies] = {}  # By the name of what is copied.
 
     def kind(self, name: str) -> str:
         if name not in self.kinds:

@@ -7,7 +7,7 @@ from typing import Any, Iterable
 
 import numpy as np
 
-from . import inference, names
+from . import inference, names, subgraphs
 
 
 class NodeReader:
@@ -112,9 +112,8 @@ def reads(node: Any) -> list[str]:
 
 def inputs(node: Any) -> set[str]:
     """The tensors that a node reads, those of its subgraphs included."""
-    names = set(node.input)
-    for attribute in node.attribute:
-        for graph in [attribute.g, *attribute.graphs]:
-            for inner in graph.node:
-                names |= inputs(inner)
-    return names
+    read = set(node.input)
+    for graph in subgraphs.subgraphs_of(node):
+        for inner in graph.node:
+            read |= inputs(inner)
+    return read

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Iterator
 
+from . import subgraphs
+
 
 class Names:
     """Gives names that neither a graph nor one of its subgraphs has, each once."""
@@ -29,6 +31,5 @@ def names_of(graph: Any) -> Iterator[str]:
     for node in graph.node:
         yield from node.input
         yield from node.output
-        for attribute in node.attribute:
-            for inner in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
-                yield from names_of(inner)
+        for inner in subgraphs.subgraphs_of(node):
+            yield from names_of(inner)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from . import subgraphs
+
 _SPARSE_MAX = 1 << 28  # Elements that a sparse tensor stands for.
 
 
@@ -22,12 +24,14 @@ def spell(model: Any) -> None:
 def _spell_graph(graph: Any) -> None:
     from onnx import numpy_helper
 
+    large = []
     for tensor in graph.sparse_initializer:
         if math.prod(tensor.dims) > _SPARSE_MAX:
-            return
-    for tensor in graph.sparse_initializer:
-        graph.initializer.append(numpy_helper.from_array(_dense(tensor), tensor.values.name))
+            large.append(tensor)
+        else:
+            graph.initializer.append(numpy_helper.from_array(_dense(tensor), tensor.values.name))
     del graph.sparse_initializer[:]
+    graph.sparse_initializer.extend(large)
     for node in graph.node:
         if node.domain == "ai.onnx":
             node.domain = ""
@@ -35,9 +39,8 @@ def _spell_graph(graph: Any) -> None:
             del node.input[-1]
         if node.domain == "" and node.op_type == "Constant" and len(node.attribute) == 1:
             _spell_constant(node.attribute[0])
-        for attribute in node.attribute:
-            for inner in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
-                _spell_graph(inner)
+        for inner in subgraphs.subgraphs_of(node):
+            _spell_graph(inner)
 
 
 def _spell_constant(attribute: Any) -> None:

@@ -91,7 +91,7 @@ def _inputs_of_samples(model: Any) -> set[str] | None:
         if not is_open[0] or any(is_open[1:]):
             return None
         names.add(name)
-        # tf2onnx numbers dimensions of which Keras does not say a name.
+        # tf2onnx gives numbers to dimensions that Keras leaves without a name.
         sizes.add("unk__" if dims[0].dim_param.startswith("unk__") else dims[0].dim_param)
     is_one_size = len(sizes) == 1 and (len(names) == 1 or sizes != {""})
     return names if is_one_size else None

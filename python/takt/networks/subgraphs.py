@@ -7,7 +7,7 @@ condition of a Loop may count.
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
@@ -32,6 +32,14 @@ def opened(node: Any, constants: dict[str, np.ndarray], shapes: dict[str, tuple[
     while opener.prefix in taken():
         opener.prefix += "_"
     return opener.result if openers[node.op_type](opener) else None
+
+
+def subgraphs_of(node: Any) -> Iterator[Any]:
+    """The graphs that a node has, such as the branches of an If."""
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            yield attribute.g
+        yield from attribute.graphs
 
 
 def evaluate(nodes: list[Any], feeds: dict[str, np.ndarray], results: list[str], opsets: dict[str, int]
@@ -265,11 +273,10 @@ def renamed(node: Any, names: dict[str, str]) -> Any:
     result.CopyFrom(node)
     result.input[:] = [names.get(name, name) for name in node.input]
     result.output[:] = [names.get(name, name) for name in node.output]
-    for attribute in result.attribute:
-        for graph in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
-            inner = [renamed(each, names) for each in graph.node]
-            del graph.node[:]
-            graph.node.extend(inner)
-            for value in graph.output:
-                value.name = names.get(value.name, value.name)
+    for graph in subgraphs_of(result):
+        inner = [renamed(each, names) for each in graph.node]
+        del graph.node[:]
+        graph.node.extend(inner)
+        for value in graph.output:
+            value.name = names.get(value.name, value.name)
     return result

@@ -17,8 +17,9 @@ _INDEXED = {"Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterN
 
 
 def bound(model: Any) -> Any:
-    """An equivalent onnx.ModelProto. An index beyond a tensor, which ONNX does not allow, is the
-    nearest one that is none. Integers are divided by 1 where a division has no result."""
+    """A model (onnx.ModelProto) that gives the same where ONNX defines a result. An index beyond a
+    tensor becomes the nearest one within it. Integers are divided by 1 where a division has no
+    result."""
     kinds = {node.op_type for node in model.graph.node}
     return _Bounder(model).run() if kinds & {*_INDEXED, *_DIVISIONS} else model
 
@@ -94,7 +95,7 @@ class _Bounder(graphs.Graph):
             "Cast", [changed.output[0]], [result], to=self.onnx.helper.np_dtype_to_tensor_dtype(kind))
 
     def divisor(self, number: str, divisor: str, kind: np.dtype) -> str:
-        """1 where a processor would trap: for 0, and for -1 under the least number."""
+        """The divisor, or 1 where a processor would trap: 0, and -1 if the number is the least one."""
         is_bad = self.emit("Equal", [divisor, self.constant(np.array(0, kind))])
         if kind.kind == "i":
             both = [self.emit("Equal", [name, self.constant(np.array(value, kind))])

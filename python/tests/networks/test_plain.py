@@ -45,6 +45,14 @@ def test_sparse_initializers_are_dense(places):
     np.testing.assert_array_equal(numpy_helper.to_array(model.graph.initializer[0]), [0, 5, 0, 7])
 
 
+def test_a_sparse_tensor_that_stands_for_too_much_stays(monkeypatch):
+    monkeypatch.setattr(plain, "_SPARSE_MAX", 3)
+    model = model_of([helper.make_node("Clip", ["x", ""], ["y"])], sparse=[sparse("s", [1, 3])])
+    plain.spell(model)
+    assert [tensor.values.name for tensor in model.graph.sparse_initializer] == ["s"]
+    assert not model.graph.initializer and list(model.graph.node[0].input) == ["x"]
+
+
 def test_inputs_end_with_one_that_is_there():
     model = model_of([helper.make_node("Clip", ["x", "", ""], ["a"]), helper.make_node("Clip", ["a", "", "m"], ["y"])])
     plain.spell(model)
