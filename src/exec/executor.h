@@ -166,10 +166,12 @@ class Executor : public Object {
   // threads on half of the processors do. So a thread more often reads what it
   // wrote in the job before, and finds it in its cache.
   virtual bool TakesFromBack() const { return false; }
-  // Whether the calling thread, which runs a job of the executor, shares its
-  // processor with another one although a processor is free. Its job should
-  // stop then, and be submitted again: another thread continues it there.
-  virtual bool MustMove() const { return false; }
+  // A job that runs its tiles by itself calls this between two ranges of them.
+  // The executor then moves workers that do not begin to run, and fires timers
+  // that are overdue. True if the calling thread shares its processor with
+  // another one although a processor is free: the job should stop, and be
+  // submitted again, so that another thread continues it there.
+  virtual bool EndRange() { return false; }
   // The traits of jobs that work for `job`. Errors of FindAffinity().
   absl::StatusOr<JobTraits> FindTraits(const JobAttributes& job);
 

@@ -98,7 +98,7 @@ class StealingExecutor final : public Executor {
   const WorkerSet* FindWorkers(const WorkerSet& workers) override
       ABSL_LOCKS_EXCLUDED(mutex_);
   bool TakesFromBack() const override;
-  bool MustMove() const override;
+  bool EndRange() override;
   ExecutorStatistics statistics() const override;
   Worker* current_worker() override;
 

@@ -34,10 +34,12 @@ bool StealingExecutor::TakesFromBack() const {
   return back_cpu_ >= 0 && sched_getcpu() >= back_cpu_;
 }
 
-bool StealingExecutor::MustMove() const {
+bool StealingExecutor::EndRange() {
   ThreadState* const state = innermost_;
-  return state != nullptr && state->executor == this &&
-         state->executor->MustMove(*state);
+  if (state == nullptr || state->executor != this) return false;
+  MoveLate();
+  (void)FireOverdueTimer(*state);  // The job looks whether it is preempted.
+  return MustMove(*state);
 }
 
 inline RunningWork StealingExecutor::EnterWatchedJob(ThreadState& state,

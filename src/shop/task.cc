@@ -322,7 +322,7 @@ Task::Outcome Task::RunPieces(uint32_t epoch, exec::Worker& worker) {
     worker.stop = outer;
     const Outcome outcome = Return(epoch, piece, reached);
     if (outcome != Outcome::kMore) return outcome;
-    if (worker.IsPreempted() || shop_->executor().MustMove()) {
+    if (shop_->executor().EndRange() || worker.IsPreempted()) {
       return Outcome::kGoesOn;
     }
   }

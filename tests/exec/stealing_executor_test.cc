@@ -692,7 +692,7 @@ TEST(MoveTest, AJobLeavesAProcessorThatTwoThreadsShare) {
         is_pinned = true;
         return end;
       } else {
-        while (!moved.load() && !(asks && executor->MustMove())) {
+        while (!moved.load() && !(asks && executor->EndRange())) {
           std::this_thread::yield();
         }
         if (asks) stage.thread = here;
@@ -713,7 +713,68 @@ TEST(MoveTest, AJobLeavesAProcessorThatTwoThreadsShare) {
   for (int value = left.load(); value != 0; value = left.load()) {
     left.wait(value);
   }
-  EXPECT_FALSE(executor->MustMove());  // Not a thread of it.
+  EXPECT_FALSE(executor->EndRange());  // Not a thread of it.
+  executor->Shutdown();
+}
+
+// The kernel may let a woken worker wait for the processor of its waker.
+TEST(MoveTest, AJobOfManyRangesMovesAWorkerThatDoesNotBegin) {
+  const CpuSet usable = topology::AllowedCpus();
+  if (usable.count() < 2) GTEST_SKIP() << "needs two CPUs";
+  const auto first = static_cast<uint32_t>(usable.Next(0));
+  cpu_set_t here;
+  CPU_ZERO(&here);
+  CPU_SET(first, &here);
+  cpu_set_t there;
+  CPU_ZERO(&there);
+  CPU_SET(static_cast<uint32_t>(usable.Next(first + 1)), &there);
+  cpu_set_t both;
+  CPU_OR(&both, &here, &there);
+  Ref<Executor> executor = Make(OptionsOf(1));
+  ASSERT_TRUE(
+      BecomesTrue([&] { return executor->statistics().awake_count == 0; }));
+  const auto worker =
+      static_cast<pid_t>(executor->statistics().workers[0].thread.thread_id);
+  // Both processors are busy, and the worker comes after ordinary threads.
+  const sched_param none{};
+  ASSERT_EQ(sched_setscheduler(worker, SCHED_IDLE, &none), 0);
+  ASSERT_EQ(sched_setaffinity(worker, sizeof(both), &both), 0);
+  std::atomic<bool> is_over{false};
+  std::thread hog([&] {
+    EXPECT_EQ(sched_setaffinity(0, sizeof(there), &there), 0);
+    while (!is_over.load()) {
+    }
+  });
+  bool is_moved = false;
+  std::thread waker([&] {
+    EXPECT_EQ(sched_setaffinity(0, sizeof(here), &here), 0);
+    for (int attempt = 0; attempt < 50 && !is_moved; ++attempt) {
+      Executor::HelpingCaller helper(*executor);
+      FunctionJob shared;
+      shared.tile_count = 2;
+      FunctionJob ranges;
+      ranges.sequential = true;
+      ranges.run = [&](uint32_t, uint32_t end, Worker&) {
+        executor->Submit(&shared);
+        const auto begin = std::chrono::steady_clock::now();
+        while (!is_moved && std::chrono::steady_clock::now() - begin <
+                                std::chrono::milliseconds(20)) {
+          (void)executor->EndRange();
+          cpu_set_t now;
+          EXPECT_EQ(sched_getaffinity(worker, sizeof(now), &now), 0);
+          is_moved = CPU_EQUAL(&now, &there) != 0;
+        }
+        return end;
+      };
+      shared.finish = [&](Worker&) { helper.Notify(); };
+      executor->Submit(&ranges);
+      EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
+    }
+    is_over.store(true);
+  });
+  waker.join();
+  hog.join();
+  EXPECT_TRUE(is_moved);
   executor->Shutdown();
 }
 
