@@ -30,6 +30,16 @@ _BYTES_MAX = 1 << 24
 # These write the same values many times.
 _SPREADING = {"ConstantOfShape", "Expand", "Tile"}
 _SPREAD_BYTES_MAX = 1 << 20
+# The reference computes these step by step in Python, some 10 us for each element of
+# the input with this index; of an input that has no index, of the largest one.
+_STEPWISE = {
+    "GatherElements": 1, "GatherND": 1, "ScatterElements": 1, "ScatterND": 1, "TensorScatter": 1,
+    "AveragePool": None, "Col2Im": None, "Conv": None, "ConvTranspose": None, "DeformConv": None, "GRU": None,
+    "GridSample": None, "LRN": None, "LSTM": None, "LpPool": None, "MaxPool": None, "MaxUnpool": None,
+    "NonMaxSuppression": None, "RNN": None, "Resize": None, "RoiAlign": None, "Upsample": None,
+}
+# Of one network.
+_STEPS_MAX = 1 << 18
 
 
 @dataclasses.dataclass
@@ -38,11 +48,16 @@ class Folded:
 
     constants  by name: those of the network and of `nodes`.
     nodes      that were replaced by constants, in order.
+    refused    results of nodes that read constants and stay: too large, too slow, or
+               unknown to the reference.
+    steps_left  how many steps the reference may still take for _STEPWISE.
     """
 
     model: Any
     constants: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
     nodes: list[Any] = dataclasses.field(default_factory=list)
+    refused: set[str] = dataclasses.field(default_factory=set)
+    steps_left: int = _STEPS_MAX
 
 
 def fold(model: Any, samples: int = 1) -> Any:
@@ -69,6 +84,7 @@ class _Round:
         import onnx
 
         self.onnx = onnx
+        self.folded = folded
         self.samples = samples
         self.graph = folded.model.graph
         self.opsets = {each.domain: each.version for each in folded.model.opset_import}
@@ -116,9 +132,9 @@ class _Round:
         self.graph.initializer.extend(
             self.onnx.numpy_helper.from_array(array, name)
             for name, array in new.items() if name in used)
-        stale = [value for value in self.graph.value_info if value.name in new]
-        for value in stale:
-            self.graph.value_info.remove(value)
+        known = [value for value in self.graph.value_info if value.name not in new]
+        del self.graph.value_info[:]
+        self.graph.value_info.extend(known)
         return True
 
     @functools.cached_property
@@ -138,6 +154,8 @@ class _Round:
                 return {name: self.constants[name]}
             if attribute.name == "value":
                 return {name: self.onnx.numpy_helper.to_array(attribute.t)}
+        if self.folded.refused.intersection(node.output):
+            return None
         names = [name for name in node.input if name]
         if node.op_type in ("Shape", "Size") and names[0] in self.shapes:
             feeds = {names[0]: np.broadcast_to(np.float32(0), self.shapes[names[0]])}
@@ -145,8 +163,25 @@ class _Round:
             feeds = {name: self.constants[name] for name in names}
         else:
             return None
+        values = self.evaluate(node, feeds) if self.is_quick(node) else None
+        if values is None:
+            self.folded.refused.update(name for name in node.output if name)
+        return values
+
+    def is_quick(self, node: Any) -> bool:
+        """Whether the reference computes the node, whose inputs are known, in little time."""
+        if node.op_type not in _STEPWISE:
+            return True
+        index = _STEPWISE[node.op_type]
+        names = [name for name in (node.input if index is None else node.input[index:index + 1]) if name]
+        steps = max((self.constants[name].size for name in names), default=0)
+        self.folded.steps_left -= steps
+        return self.folded.steps_left >= 0
+
+    def evaluate(self, node: Any, feeds: dict[str, np.ndarray]) -> dict[str, np.ndarray] | None:
+        """The node's results of `feeds`; None if they are too large, or unknown to the reference."""
         least = _SPREAD_BYTES_MAX if node.op_type in _SPREADING else _BYTES_MAX
-        read = sum(self.constants[name].nbytes for name in set(names) & self.constants.keys())
+        read = sum(self.constants[name].nbytes for name in feeds.keys() & self.constants.keys())
         limit = max(least * self.samples, read)
         if any(np.prod(self.shapes.get(name, ()), dtype=np.float64) > limit for name in node.output):
             return None

@@ -112,3 +112,44 @@ def test_lists_of_any_length_are_not_followed():
     assert not inference.follows_values(model.graph)
     model = model_of(nodes, [1], "y", zero=np.int64(0), far=np.int64(100), one=np.int64(1))
     assert inference.follows_values(model.graph)
+
+
+def recurrence_of(steps):
+    return model_of(
+        [
+            helper.make_node("ConstantOfShape", ["sizes"], ["ones"], value=numpy_helper.from_array(np.ones(1, np.float32))),
+            helper.make_node("RNN", ["ones", "w", "r"], ["", "last"], hidden_size=1),
+            helper.make_node("Shape", ["x"], ["shape"]),
+            helper.make_node("Expand", ["last", "shape"], ["wide"]),
+            helper.make_node("Add", ["wide", "x"], ["y"]),
+        ],
+        [1, 1, 4], "y", sizes=np.array([steps, 1, 1]), w=np.full((1, 1, 1), 0.5, np.float32),
+        r=np.full((1, 1, 1), 0.25, np.float32))
+
+
+def test_what_the_reference_computes_step_by_step_has_a_limit(monkeypatch):
+    tried = []
+    evaluate = folding.subgraphs.evaluate
+    monkeypatch.setattr(folding.subgraphs, "evaluate", lambda nodes, *others: (
+        tried.append(nodes[0].op_type), evaluate(nodes, *others))[1])
+    assert [node.op_type for node in folding.fold(recurrence_of(20)).graph.node] == ["Add"]
+    assert "RNN" in tried
+    tried.clear()
+    long = folding.fold(recurrence_of(folding._STEPS_MAX + 1))
+    assert [node.op_type for node in long.graph.node][-3:] == ["RNN", "Expand", "Add"]
+    assert "RNN" not in tried
+
+
+def test_what_the_reference_does_not_know_is_tried_once(monkeypatch):
+    tried = []
+    evaluate = folding.subgraphs.evaluate
+
+    def refuse(nodes, *others):
+        tried.append(nodes[0].op_type)
+        if nodes[0].op_type == "RNN":
+            raise NotImplementedError
+        return evaluate(nodes, *others)
+
+    monkeypatch.setattr(folding.subgraphs, "evaluate", refuse)
+    folding.fold(recurrence_of(20))
+    assert tried.count("RNN") == 1
