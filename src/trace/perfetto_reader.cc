@@ -277,6 +277,12 @@ class Reader {
 }  // namespace
 
 absl::StatusOr<Ref<Trace>> ReadPerfetto(absl::string_view bytes) {
+  if (!bytes.empty() &&
+      static_cast<uint8_t>(bytes[0]) != Bytes(TraceFile::kPacket)) {
+    return absl::DataLossError(
+        "trace: not a trace in Perfetto's format; traces that were written as "
+        ".json, .html or .txt are for other programs, and cannot be read");
+  }
   Reader reader;
   absl::Status status;
   // protozero throws for malformed messages; no other code here throws.

@@ -4,6 +4,7 @@
 #include <random>
 #include <string>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/trace/sample_trace.h"
 #include "trace/perfetto_writer.h"
@@ -69,6 +70,14 @@ TEST(PerfettoReaderTest, ReadsAnEmptyTrace) {
   const auto read = ReadPerfetto(Written({}));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_TRUE((*read)->events().empty());
+}
+
+TEST(PerfettoReaderTest, SaysThatAnotherFormatIsNotRead) {
+  for (const char* text : {"{\"traceEvents\": []}", "<!doctype html>"}) {
+    const absl::Status status = ReadPerfetto(text).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(status.message(), testing::HasSubstr("Perfetto's format"));
+  }
 }
 
 TEST(PerfettoReaderTest, KeepsExtremeValues) {
