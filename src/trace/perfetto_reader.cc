@@ -277,8 +277,8 @@ class Reader {
 }  // namespace
 
 absl::StatusOr<Ref<Trace>> ReadPerfetto(absl::string_view bytes) {
-  if (!bytes.empty() &&
-      static_cast<uint8_t>(bytes[0]) != Bytes(TraceFile::kPacket)) {
+  constexpr char kFirst{Bytes(TraceFile::kPacket)};
+  if (!bytes.empty() && bytes[0] != kFirst) {
     return absl::DataLossError(
         "trace: not a trace in Perfetto's format; traces that were written as "
         ".json, .html or .txt are for other programs, and cannot be read");
