@@ -27,21 +27,18 @@ def recipe_of(model: Any) -> str | None:
     of known shapes."""
     graph = inference.inferred_graph(model)
     weights = {tensor.name: list(tensor.dims) for tensor in model.graph.initializer}
-    shapes = {
-        value.name: [dimension.dim_value for dimension in value.type.tensor_type.shape.dim]
-        for value in (*graph.value_info, *graph.input, *graph.output)
-    }
+    sizes = inference.sizes_of(graph)
     multiply_adds = im2col_elements = 0
     has_depthwise = False
     for node in graph.node:
         if node.op_type != "Conv":
             continue
         kernel = weights.get(node.input[1])
-        out = shapes.get(node.output[0])
+        out = sizes.get(node.output[0])
         if not kernel or len(kernel) < 3 or not out or not all(out[2:]):
             continue
         outputs, depth, *window = kernel
-        pixels, taps = math.prod(out[2:]), math.prod(window)
+        pixels, taps = math.prod(size or 0 for size in out[2:]), math.prod(window)
         multiply_adds += outputs * depth * taps * pixels
         groups = next((a.i for a in node.attribute if a.name == "group"), 1)
         if groups > 1:

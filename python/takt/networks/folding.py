@@ -30,16 +30,16 @@ _BYTES_MAX = 1 << 24
 # These write the same values many times.
 _SPREADING = {"ConstantOfShape", "Expand", "Tile"}
 _SPREAD_BYTES_MAX = 1 << 20
-# The reference computes these step by step in Python, some 10 us for each element of
-# the input with this index; of an input that has no index, of the largest one.
-_STEPWISE = {
-    "GatherElements": 1, "GatherND": 1, "ScatterElements": 1, "ScatterND": 1, "TensorScatter": 1,
-    "AveragePool": None, "Col2Im": None, "Conv": None, "ConvTranspose": None, "DeformConv": None, "GRU": None,
-    "GridSample": None, "LRN": None, "LSTM": None, "LpPool": None, "MaxPool": None, "MaxUnpool": None,
-    "NonMaxSuppression": None, "RNN": None, "Resize": None, "RoiAlign": None, "Upsample": None,
+# The reference computes these step by step in Python. In microseconds, for each element of
+# the indices if there are any, or else of the largest input.
+_STEP_US = {
+    "GatherElements": 2, "GatherND": 2, "ScatterElements": 2, "ScatterND": 2, "TensorScatter": 2,
+    "AveragePool": 30, "Col2Im": 6, "Conv": 3, "ConvTranspose": 70, "DeformConv": 500, "GRU": 75, "GridSample": 500,
+    "LRN": 30, "LSTM": 75, "LpPool": 30, "MaxPool": 30, "MaxUnpool": 30, "NonMaxSuppression": 30, "RNN": 75,
+    "RoiAlign": 30,
 }
-# Of one network.
-_STEPS_MAX = 1 << 18
+_INDEXED = {"GatherElements", "GatherND", "ScatterElements", "ScatterND", "TensorScatter"}
+_STEPS_MAX_US = 20_000_000  # Of one network.
 
 
 @dataclasses.dataclass
@@ -50,14 +50,14 @@ class Folded:
     nodes      that were replaced by constants, in order.
     refused    results of nodes that read constants and stay: too large, too slow, or
                unknown to the reference.
-    steps_left  how many steps the reference may still take for _STEPWISE.
+    us_left    what the steps of the reference may still take.
     """
 
     model: Any
     constants: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
     nodes: list[Any] = dataclasses.field(default_factory=list)
     refused: set[str] = dataclasses.field(default_factory=set)
-    steps_left: int = _STEPS_MAX
+    us_left: int = _STEPS_MAX_US
 
 
 def fold(model: Any, samples: int = 1) -> Any:
@@ -94,11 +94,7 @@ class _Round:
             if tensor.name not in self.constants:
                 self.constants[tensor.name] = onnx.numpy_helper.to_array(tensor)
         self.results = {value.name for value in self.graph.output}
-        self.shapes: dict[str, tuple[int, ...]] = {}
-        for value in [*self.graph.input, *self.graph.value_info]:
-            tensor = value.type.tensor_type
-            if tensor.HasField("shape") and all(d.HasField("dim_value") for d in tensor.shape.dim):
-                self.shapes[value.name] = tuple(d.dim_value for d in tensor.shape.dim)
+        self.shapes = inference.shapes_of(self.graph)
 
     def run(self) -> bool:
         """Whether something was replaced."""
@@ -170,13 +166,15 @@ class _Round:
 
     def is_quick(self, node: Any) -> bool:
         """Whether the reference computes the node, whose inputs are known, in little time."""
-        if node.op_type not in _STEPWISE:
+        if node.op_type not in _STEP_US:
             return True
-        index = _STEPWISE[node.op_type]
-        names = [name for name in (node.input if index is None else node.input[index:index + 1]) if name]
-        steps = max((self.constants[name].size for name in names), default=0)
-        self.folded.steps_left -= steps
-        return self.folded.steps_left >= 0
+        names = node.input[1:2] if node.op_type in _INDEXED else node.input
+        steps = max((self.constants[name].size for name in names if name), default=0)
+        cost_us = _STEP_US[node.op_type] * steps
+        if cost_us > self.folded.us_left:
+            return False
+        self.folded.us_left -= cost_us
+        return True
 
     def evaluate(self, node: Any, feeds: dict[str, np.ndarray]) -> dict[str, np.ndarray] | None:
         """The node's results of `feeds`; None if they are too large, or unknown to the reference."""

@@ -58,15 +58,11 @@ class Graph(NodeReader):
 
     @functools.cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shapes that onnx infers, where all dimensions are known; those of constants
+        """The shapes that onnx infers, where all sizes are known and none is 0; those of constants
         as well. A large network takes a while, so they are inferred when they are needed."""
-        graph = inference.inferred_graph(self.model)
-        shapes = {name: array.shape for name, array in self.constants.items()}
-        for value in [*graph.input, *graph.value_info, *graph.output]:
-            dims = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
-            if value.type.tensor_type.HasField("shape") and all(dims):
-                shapes[value.name] = tuple(dims)
-        return shapes
+        inferred = inference.shapes_of(inference.inferred_graph(self.model))
+        return {**{name: array.shape for name, array in self.constants.items()},
+                **{name: shape for name, shape in inferred.items() if all(shape)}}
 
     def initializer(self, name: str, value: np.ndarray) -> str:
         """A new initializer."""

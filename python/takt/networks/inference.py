@@ -37,6 +37,20 @@ def inferred_graph(model: Any) -> Any:
     return onnx.shape_inference.infer_shapes(light, data_prop=follows_values(light.graph)).graph
 
 
+def sizes_of(graph: Any) -> dict[str, list[int | None]]:
+    """The sizes of each tensor whose rank the graph states, None for one that is open."""
+    return {value.name: [dim.dim_value if dim.HasField("dim_value") else None for dim in
+                         value.type.tensor_type.shape.dim]
+            for value in [*graph.input, *graph.value_info, *graph.output]
+            if value.type.tensor_type.HasField("shape")}
+
+
+def shapes_of(graph: Any) -> dict[str, tuple[int, ...]]:
+    """The shape of each tensor of which the graph states all sizes. A tensor may be empty."""
+    return {name: tuple(size for size in sizes if size is not None)
+            for name, sizes in sizes_of(graph).items() if None not in sizes}
+
+
 def follows_values(graph: Any) -> bool:
     """Whether shapes may be inferred from lists of numbers as well, since all of these are short.
     With Range and Concat a small file can have lists of any length."""

@@ -117,15 +117,6 @@ def _demand(condition: Any) -> None:
         raise counting.Unproved()
 
 
-def _shapes(model: Any) -> dict[str, tuple[int, ...]]:
-    """Those that are known; a tensor may be empty."""
-    graph = inference.inferred_graph(model)
-    return {value.name: tuple(dim.dim_value for dim in value.type.tensor_type.shape.dim)
-            for value in [*graph.input, *graph.value_info, *graph.output]
-            if value.type.tensor_type.HasField("shape")
-            and all(dim.HasField("dim_value") for dim in value.type.tensor_type.shape.dim)}
-
-
 @dataclasses.dataclass(frozen=True)
 class _Place:
     """Where samples lie in a tensor, as _Proof has it."""
@@ -150,7 +141,8 @@ class _Proof(graphs.NodeReader):
         self.few, self.many = graphs.Graph(one), graphs.Graph(several)
         self.onnx = self.many.onnx
         self.constants = self.many.constants
-        self.few_shapes, self.shapes = _shapes(one), _shapes(several)
+        self.few_shapes, self.shapes = (
+            inference.shapes_of(inference.inferred_graph(model)) for model in (one, several))
         self.places: dict[str, int] = dict.fromkeys(names, 0)
         self.groups: dict[str, int] = dict.fromkeys(names, 1)
         self.copied: dict[str, counting.Copies] = {}

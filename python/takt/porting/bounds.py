@@ -35,26 +35,22 @@ class _Bounder(graphs.Graph):
         return self.written(self.out) if self.is_changed else self.model
 
     @functools.cached_property
-    def values(self) -> list[Any]:
-        graph = inference.inferred_graph(self.model)
-        return [*graph.input, *graph.value_info, *graph.output]
+    def inferred(self) -> Any:
+        return inference.inferred_graph(self.model)
 
     @functools.cached_property
     def types(self) -> dict[str, np.dtype]:
+        graph = self.inferred
         types = {name: array.dtype for name, array in self.constants.items()}
         types.update((value.name, self.onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type))
-                     for value in self.values if value.type.tensor_type.elem_type)
+                     for value in [*graph.input, *graph.value_info, *graph.output] if value.type.tensor_type.elem_type)
         return types
 
     @functools.cached_property
     def dimensions(self) -> dict[str, list[int | None]]:
         """Sizes by tensor; None for one that is open."""
-        sizes: dict[str, list[int | None]] = {name: list(array.shape) for name, array in self.constants.items()}
-        for value in self.values:
-            tensor = value.type.tensor_type
-            if tensor.HasField("shape"):
-                sizes[value.name] = [dim.dim_value if dim.HasField("dim_value") else None for dim in tensor.shape.dim]
-        return sizes
+        constants = {name: list(array.shape) for name, array in self.constants.items()}
+        return {**constants, **inference.sizes_of(self.inferred)}
 
     def bounded(self, node: Any) -> Any:
         if node.op_type not in (*_INDEXED, *_DIVISIONS) or len(node.input) < 2:

@@ -157,16 +157,10 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
         self.graph = graph
         self.opset = opset
         self.constants = graphs.constants_of(graph)
-        self.shapes: dict[str, list[int | None]] = {}
-        self.types: dict[str, int] = {}
-        for value in [*self.graph.input, *self.graph.value_info, *self.graph.output]:
-            tensor = value.type.tensor_type
-            self.types[value.name] = tensor.elem_type
-            if tensor.HasField("shape"):
-                self.shapes[value.name] = [
-                    dim.dim_value if dim.HasField("dim_value") else None for dim in tensor.shape.dim]
-        for name, array in self.constants.items():
-            self.shapes[name] = list(array.shape)
+        self.shapes = inference.sizes_of(graph)
+        self.shapes.update((name, list(array.shape)) for name, array in self.constants.items())
+        self.types: dict[str, int] = {value.name: value.type.tensor_type.elem_type
+                                      for value in [*graph.input, *graph.value_info, *graph.output]}
         self.out: list[Any] = []
         self.names = names.Names(graph)
         self.lists: dict[str, list[str]] = {}  # The members of sequences of tensors.

@@ -89,18 +89,12 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         self.constants: dict[str, np.ndarray] = {
             tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer
         }
-        self.shapes: dict[str, tuple[int, ...] | None] = {
-            name: array.shape for name, array in self.constants.items()
-        }
+        self.shapes: dict[str, tuple[int, ...]] = {
+            **{name: array.shape for name, array in self.constants.items()}, **inference.shapes_of(graph)}
         self.new_constants: dict[str, np.ndarray] = {}
         self.quantization = quantized.Quantization()
-        self.element_types: dict[str, int] = {}
-        for value in [*graph.input, *graph.value_info, *graph.output]:
-            tensor = value.type.tensor_type
-            dims = [d.dim_value if d.HasField("dim_value") else -1 for d in tensor.shape.dim]
-            is_static = tensor.HasField("shape") and all(d >= 0 for d in dims)
-            self.shapes[value.name] = tuple(dims) if is_static else None
-            self.element_types[value.name] = tensor.elem_type
+        self.element_types: dict[str, int] = {value.name: value.type.tensor_type.elem_type
+                                              for value in [*graph.input, *graph.value_info, *graph.output]}
         self.nodes = [node for node in map(self.simplify, graph.node) if node is not None]
         self.dynamic = self.find_dynamic()
         self.results = {value.name for value in graph.output}
