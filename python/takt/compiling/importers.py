@@ -14,7 +14,7 @@ import tempfile
 from typing import Any, Callable
 
 from . import batching, convolutions
-from ..porting import porter, widening
+from ..porting import porter, unsigned, widening
 from ..networks import checks, counting, inference, plain, samples, static_shapes
 from ..errors import CompileError
 
@@ -275,6 +275,7 @@ def _resize_as_before(node: Any, graph: Any) -> None:
 def _import_onnx(model: Any, what: str) -> str:
     import onnx
 
+    model = unsigned.respect(model)
     with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
         path = os.path.join(scratch, "model.onnx")
         target = os.path.join(scratch, "model.mlir")

@@ -57,10 +57,24 @@ class Graph(NodeReader):
         self.new: list[Any] = []  # Initializers of the graph that is written.
 
     @functools.cached_property
+    def inferred(self) -> Any:
+        """The graph with all shapes and types that onnx infers."""
+        return inference.inferred_graph(self.model)
+
+    @functools.cached_property
+    def types(self) -> dict[str, np.dtype]:
+        """The type of each tensor's elements, where it is known."""
+        graph = self.inferred
+        types = {name: array.dtype for name, array in self.constants.items()}
+        types.update((value.name, self.onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type))
+                     for value in [*graph.input, *graph.value_info, *graph.output] if value.type.tensor_type.elem_type)
+        return types
+
+    @functools.cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes that onnx infers, where all sizes are known and none is 0; those of constants
         as well. A large network takes a while, so they are inferred when they are needed."""
-        inferred = inference.shapes_of(inference.inferred_graph(self.model))
+        inferred = inference.shapes_of(self.inferred)
         return {**{name: array.shape for name, array in self.constants.items()},
                 **{name: shape for name, shape in inferred.items() if all(shape)}}
 
@@ -77,6 +91,50 @@ class Graph(NodeReader):
         result.graph.node.extend(needed(nodes, self.results)[0])
         result.graph.initializer.extend(self.new)
         return result
+
+
+class Changer(Graph):
+    """A graph some of whose nodes are replaced, one after the other.
+
+    out         the nodes that are written.
+    is_changed  whether they differ from those that were there.
+    """
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.out: list[Any] = []
+        self.is_changed = False
+
+    def run(self) -> Any:
+        """The model with what takes the place of each node of ONNX's own operators; the model
+        itself if all of them stay."""
+        for node in self.graph.node:
+            if node.domain in ("", "ai.onnx"):
+                node = self.changed(node)
+            self.out.append(node)
+        return self.written(self.out) if self.is_changed else self.model
+
+    def changed(self, node: Any) -> Any:
+        """The node with the results of `node`, behind those that it adds to `out`; or `node` itself."""
+        raise NotImplementedError
+
+    def with_inputs(self, node: Any, names: dict[int, str]) -> Any:
+        self.is_changed = True
+        changed = type(node)()
+        changed.CopyFrom(node)
+        for i, name in names.items():
+            changed.input[i] = name
+        return changed
+
+    def constant(self, value: np.ndarray) -> str:
+        return self.initializer(self.names.fresh("takt_constant"), value)
+
+    def emit(self, kind: str, inputs: list[str], **attributes: Any) -> str:
+        """A new node before the one that takes the place of another one."""
+        self.is_changed = True
+        name = self.names.fresh(f"takt_{kind}")
+        self.out.append(self.onnx.helper.make_node(kind, inputs, [name], name=name, **attributes))
+        return name
 
 
 def constants_of(graph: Any) -> dict[str, np.ndarray]:

@@ -32,6 +32,8 @@ def _spell_graph(graph: Any) -> None:
             graph.initializer.append(numpy_helper.from_array(_dense(tensor), tensor.values.name))
     del graph.sparse_initializer[:]
     graph.sparse_initializer.extend(large)
+    for tensor in graph.initializer:
+        _spell_tensor(tensor)
     for node in graph.node:
         if node.domain == "ai.onnx":
             node.domain = ""
@@ -43,6 +45,14 @@ def _spell_graph(graph: Any) -> None:
             _spell_graph(inner)
 
 
+def _spell_tensor(tensor: Any) -> None:
+    """The importer reads numbers of less than 32 bits from bytes only."""
+    from onnx import numpy_helper
+
+    if len(tensor.int32_data) > 0:
+        tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor), tensor.name))
+
+
 def _spell_constant(attribute: Any) -> None:
     from onnx import AttributeProto, numpy_helper
 
@@ -52,6 +62,9 @@ def _spell_constant(attribute: Any) -> None:
         value = np.array(attribute.i if attribute.name == "value_int" else attribute.ints, np.int64)
     elif attribute.name == "sparse_value" and math.prod(attribute.sparse_tensor.dims) <= _SPARSE_MAX:
         value = _dense(attribute.sparse_tensor)
+    elif attribute.name == "value":
+        _spell_tensor(attribute.t)
+        return
     else:
         return
     attribute.CopyFrom(AttributeProto(name="value", type=AttributeProto.TENSOR, t=numpy_helper.from_array(value)))

@@ -24,35 +24,14 @@ def bound(model: Any) -> Any:
     return _Bounder(model).run() if kinds & {*_INDEXED, *_DIVISIONS} else model
 
 
-class _Bounder(graphs.Graph):
-    def run(self) -> Any:
-        self.out: list[Any] = []
-        self.is_changed = False
-        for node in self.graph.node:
-            if node.domain in ("", "ai.onnx"):
-                node = self.bounded(node)
-            self.out.append(node)
-        return self.written(self.out) if self.is_changed else self.model
-
-    @functools.cached_property
-    def inferred(self) -> Any:
-        return inference.inferred_graph(self.model)
-
-    @functools.cached_property
-    def types(self) -> dict[str, np.dtype]:
-        graph = self.inferred
-        types = {name: array.dtype for name, array in self.constants.items()}
-        types.update((value.name, self.onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type))
-                     for value in [*graph.input, *graph.value_info, *graph.output] if value.type.tensor_type.elem_type)
-        return types
-
+class _Bounder(graphs.Changer):
     @functools.cached_property
     def dimensions(self) -> dict[str, list[int | None]]:
         """Sizes by tensor; None for one that is open."""
         constants = {name: list(array.shape) for name, array in self.constants.items()}
         return {**constants, **inference.sizes_of(self.inferred)}
 
-    def bounded(self, node: Any) -> Any:
+    def changed(self, node: Any) -> Any:
         if node.op_type not in (*_INDEXED, *_DIVISIONS) or len(node.input) < 2:
             return node
         name = node.input[1]
@@ -114,19 +93,3 @@ class _Bounder(graphs.Graph):
         first = own.get("batch_dims", 0)
         wanted = data[first:first + places[-1]]
         return None if None in wanted else np.array(wanted)
-
-    def with_inputs(self, node: Any, names: dict[int, str]) -> Any:
-        self.is_changed = True
-        changed = type(node)()
-        changed.CopyFrom(node)
-        for i, name in names.items():
-            changed.input[i] = name
-        return changed
-
-    def constant(self, value: np.ndarray) -> str:
-        return self.initializer(self.names.fresh("bound"), value)
-
-    def emit(self, kind: str, inputs: list[str], **attributes: Any) -> str:
-        name = self.names.fresh("bounded")
-        self.out.append(self.onnx.helper.make_node(kind, inputs, [name], name=name, **attributes))
-        return name
