@@ -14,7 +14,7 @@ import tempfile
 from typing import Any, Callable
 
 from . import batching, convolutions
-from ..porting import porter, unsigned, widening
+from ..porting import porter, unsigned, widening, words
 from ..networks import checks, counting, inference, plain, samples, static_shapes
 from ..errors import CompileError
 
@@ -210,7 +210,7 @@ def said(error: Exception) -> str:
 
 
 def _portable(network: Any) -> Any:
-    return porter.port(widening.widen(network))
+    return porter.port(words.in_floats(widening.widen(network)))
 
 
 def _has_doubles(graph: Any) -> bool:

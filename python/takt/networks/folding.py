@@ -20,8 +20,8 @@ from .names import names_of
 # These have subgraphs, depend on more than their inputs, or mean more than their
 # result: the bytes of a quantized network are what its kernels take.
 _KEPT = {
-    "If", "Loop", "Scan", "QuantizeLinear", "DequantizeLinear", "RandomNormal", "RandomUniform",
-    "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli",
+    "If", "Loop", "Scan", "DequantizeLinear", "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike",
+    "Multinomial", "Bernoulli",
 }
 # Each round knows more shapes than the last one.
 _ROUNDS_MAX = 64

@@ -9,6 +9,12 @@ import numpy as np
 
 from . import inference, names, subgraphs
 
+# They move elements, and compute nothing of them that a common factor or difference changes.
+MOVES = {
+    "Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "Identity", "MaxPool", "Reshape", "Slice",
+    "Split", "Squeeze", "Transpose", "Unsqueeze",
+}
+
 
 class NodeReader:
     """Reads the nodes of a graph.

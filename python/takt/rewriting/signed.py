@@ -9,11 +9,8 @@ from typing import Any
 
 import numpy as np
 
-# They move bytes and compute nothing of them that a common difference changes.
-_MOVES = {
-    "Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "Identity", "MaxPool", "Reshape", "Slice",
-    "Split", "Squeeze", "Transpose", "Unsqueeze",
-}
+from ..networks import graphs
+
 _SHIFT = 128
 
 
@@ -30,7 +27,7 @@ def shift(model: Any) -> Any:
     if not names or names & {value.name for value in [*graph.input, *graph.output]}:
         return model
     for node in graph.node:
-        is_known = node.op_type in _MOVES or node.op_type in ("QuantizeLinear", "DequantizeLinear")
+        is_known = node.op_type in graphs.MOVES or node.op_type in ("QuantizeLinear", "DequantizeLinear")
         if names & {*node.input, *node.output} and node.op_type != "Constant" and (
                 not is_known or node.domain not in ("", "ai.onnx")
                 or any(attribute.name == "output_dtype" for attribute in node.attribute)):

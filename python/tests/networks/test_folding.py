@@ -153,3 +153,20 @@ def test_what_the_reference_does_not_know_is_tried_once(monkeypatch):
     monkeypatch.setattr(folding.subgraphs, "evaluate", refuse)
     folding.fold(recurrence_of(20))
     assert tried.count("RNN") == 1
+
+
+def test_constants_are_quantized_at_once():
+    """As networks are whose weights were quantized in the network itself."""
+    weights = np.random.default_rng(1).standard_normal((4, 4)).astype(np.float32)
+    model = model_of(
+        [
+            helper.make_node("QuantizeLinear", ["w", "scale", "zero"], ["q"]),
+            helper.make_node("DequantizeLinear", ["q", "scale", "zero"], ["d"]),
+            helper.make_node("MatMul", ["x", "d"], ["y"]),
+        ],
+        [4, 4], "y", w=weights, scale=np.float32(0.02), zero=np.int8(3))
+    folded = folding.fold(model)
+    assert [node.op_type for node in folded.graph.node] == ["DequantizeLinear", "MatMul"]
+    bytes_of = {tensor.name: numpy_helper.to_array(tensor) for tensor in folded.graph.initializer}["q"]
+    assert bytes_of.dtype == np.int8
+    np.testing.assert_array_equal(bytes_of, np.clip(np.rint(weights / np.float32(0.02)) + 3, -128, 127))

@@ -1,0 +1,75 @@
+"""Networks that are quantized to 16 bits without a sign, which the compiler's importer does not know."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from ..networks import graphs, inference
+
+_QUANTIZERS = {"QuantizeLinear", "DequantizeLinear"}
+_DOMAINS = ("", "ai.onnx", "com.microsoft")
+_MOST = 65535
+
+
+def in_floats(model: Any) -> Any:
+    """An equivalent onnx.ModelProto that has such numbers as floats, which are rounded where they were
+    quantized. `model` itself if it has none, or does more with them than to move them."""
+    if not any(node.op_type in _QUANTIZERS for node in model.graph.node):
+        return model
+    same = type(model)()
+    same.CopyFrom(model)
+    for node in same.graph.node:
+        if node.op_type in _QUANTIZERS and node.domain in _DOMAINS:
+            node.domain = ""
+    changer = _Words(same)
+    return changer.run() if changer.can_run() else model
+
+
+class _Words(graphs.Changer):
+    def can_run(self) -> bool:
+        words = {name for name, kind in self.types.items() if kind == np.uint16}
+        ends = {value.name for value in [*self.graph.input, *self.graph.output]} - self.constants.keys()
+        return bool(words) and not words & ends and all(
+            self.is_known(node, words) for node in self.graph.node
+            if node.op_type != "Constant" and words.intersection([*graphs.inputs(node), *node.output]))
+
+    def is_known(self, node: Any, words: set[str]) -> bool:
+        if node.domain != "" or node.op_type not in _QUANTIZERS:
+            constants = words & self.constants.keys()
+            return node.domain == "" and node.op_type in graphs.MOVES and constants.isdisjoint(node.input)
+        return (not self.attributes(node).get("block_size", 0) and node.input[0] in self.sizes
+                and all(name in self.constants for name in node.input[1:]))
+
+    @functools.cached_property
+    def sizes(self) -> dict[str, list[int | None]]:
+        constants = {name: list(array.shape) for name, array in self.constants.items()}
+        return {**constants, **inference.sizes_of(self.inferred)}
+
+    def changed(self, node: Any) -> Any:
+        if node.op_type not in _QUANTIZERS:
+            return node
+        source, result = node.input[0], node.output[0]
+        is_made = node.op_type == "QuantizeLinear"
+        if self.types.get(result if is_made else source) != np.uint16:
+            return node
+        scale = self.parameter(node, self.constants[node.input[1]])
+        zero = self.parameter(node, self.constants[node.input[2]] if len(node.input) > 2 else np.uint16(0))
+        if is_made:
+            steps = self.emit("Add", [self.emit("Round", [self.emit("Div", [source, scale])]), zero])
+            ends = [self.constant(np.array(end, np.float32)) for end in (0, _MOST)]
+            return self.onnx.helper.make_node("Clip", [steps, *ends], [result])
+        if source in self.constants:
+            source = self.constant(self.constants[source].astype(np.float32))
+        return self.onnx.helper.make_node("Mul", [self.emit("Sub", [source, zero]), scale], [result])
+
+    def parameter(self, node: Any, value: np.ndarray) -> str:
+        """A scale or a zero point as floats, which stretch along the axis that they are for."""
+        rank = len(self.sizes[node.input[0]])
+        value = np.asarray(value).astype(np.float32)
+        if value.ndim == 1 and rank > 0:
+            axis = self.attributes(node).get("axis", 1) % rank
+            value = value.reshape([-1 if i == axis else 1 for i in range(rank)])
+        return self.constant(value)

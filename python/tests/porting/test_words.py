@@ -1,0 +1,57 @@
+"""Networks of 16 bits without a sign."""
+
+import numpy as np
+import pytest
+
+import takt
+
+onnx = pytest.importorskip("onnx")
+
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
+
+from takt.porting import words  # noqa: E402
+
+
+def quantized(domain="", between="Transpose", result="y"):
+    """A product of words by weights of words, one scale for each of its results."""
+    constants = {
+        "scale": np.float32(1e-4), "zero": np.uint16(30000), "scales": np.float32([2e-4, 1e-4, 3e-4]),
+        "zeros": np.uint16([0, 65535, 40000]), "w": np.random.default_rng(2).integers(0, 65536, (4, 3)).astype(np.uint16),
+    }
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "scale", "zero"], ["q"], domain=domain),
+        helper.make_node(between, ["q"], ["t"]),
+        helper.make_node("DequantizeLinear", ["t", "scale", "zero"], ["d"], domain=domain),
+        helper.make_node("DequantizeLinear", ["w", "scales", "zeros"], ["v"], axis=1, domain=domain),
+        helper.make_node("MatMul", ["d", "v"], ["y"]),
+    ]
+    graph = helper.make_graph(
+        nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 4])],
+        [helper.make_tensor_value_info(result, TensorProto.FLOAT if result == "y" else TensorProto.UINT16, None)],
+        [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()])
+    return helper.make_model(
+        graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)])
+
+
+@pytest.mark.parametrize("domain", ["", "com.microsoft"])
+def test_words_become_rounded_floats(domain):
+    model = words.in_floats(quantized(domain))
+    assert not {node.op_type for node in model.graph.node} & {"QuantizeLinear", "DequantizeLinear"}
+    x = np.linspace(-9, 9, 16, dtype=np.float32).reshape(4, 4)  # The ends are beyond the words.
+    own, = ReferenceEvaluator(model).run(None, {"x": x})
+    expected, = ReferenceEvaluator(quantized()).run(None, {"x": x})
+    np.testing.assert_allclose(own, expected, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("model", [quantized(between="Sign"), quantized(result="t")])
+def test_what_is_more_than_moved_stays(model):
+    assert words.in_floats(model) is model
+
+
+def test_they_compile(needs_compiler, tmp_path):
+    onnx.save(quantized(), tmp_path / "net.onnx")
+    function = takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache").load(device="local-sync").function()
+    x = np.linspace(-2, 2, 16, dtype=np.float32).reshape(4, 4)
+    expected, = ReferenceEvaluator(quantized()).run(None, {"x": x})
+    np.testing.assert_allclose(function(x), expected, rtol=1e-4, atol=1e-3)
