@@ -15,7 +15,12 @@ _KINDS = {"Cast", "CastLike", "Clip", "Div", "MaxPool", "Mod", "TopK"}
 def respect(model: Any) -> Any:
     """A model (onnx.ModelProto) of which the importer makes the right program. CompileError for what
     it could not write: it casts to no unsigned type but uint8."""
-    return _Respecter(model).run() if any(node.op_type in _KINDS for node in model.graph.node) else model
+    if not any(node.op_type in _KINDS for node in model.graph.node):
+        return model
+    result = _Respecter(model).run()
+    if result is not model:  # No tensor has changed, and onnx does not infer the types of Takt's kernels.
+        result.graph.value_info.extend(model.graph.value_info)
+    return result
 
 
 class _Respecter(graphs.Changer):

@@ -27,7 +27,8 @@ def shift(model: Any) -> Any:
     if not names or names & {value.name for value in [*graph.input, *graph.output]}:
         return model
     for node in graph.node:
-        is_known = node.op_type in graphs.MOVES or node.op_type in ("QuantizeLinear", "DequantizeLinear")
+        is_known = (node.op_type in graphs.MOVES or node.op_type in ("QuantizeLinear", "DequantizeLinear")
+                    or node.op_type == "Resize" and _is_nearest(node))
         if names & {*node.input, *node.output} and node.op_type != "Constant" and (
                 not is_known or node.domain not in ("", "ai.onnx")
                 or any(attribute.name == "output_dtype" for attribute in node.attribute)):
@@ -56,6 +57,13 @@ def shift(model: Any) -> Any:
         if value.name in names:
             value.type.tensor_type.elem_type = onnx.TensorProto.INT8
     return result
+
+
+def _is_nearest(node: Any) -> bool:
+    """Whether a Resize moves elements, and makes none of several."""
+    modes = {attribute.name: attribute.s for attribute in node.attribute}
+    return (modes.get("mode", b"nearest") == b"nearest"
+            and modes.get("coordinate_transformation_mode") != b"tf_crop_and_resize")
 
 
 def _shifted(onnx: Any, tensor: Any) -> Any:
