@@ -132,28 +132,30 @@ Ref<ScheduledJob> JobShop::ReleaseJob(ScheduledStream& stream,
   if (trace_id == 0) trace_id = executor_->tracer().NewId();
   auto job = Ref<ScheduledJob>::Adopt(new (*blocks_) ScheduledJob(
       this, &stream, release_ns, deadline_ns, trace_id, may_miss));
-  if (is_counted) PostRelease(*job);
+  if (is_counted) {
+    job->release_event_.apply = [](ShopEvent* event) {
+      ScheduledJob& released =
+          *static_cast<ScheduledJob::JobEvent*>(event)->job;
+      released.shop_->EnsureReleased(released);
+    };
+    NotePosted(*job);
+    queue_.Post(&job->release_event_);
+  }
   return job;
 }
 
-void JobShop::PostRelease(ScheduledJob& job) {
-  if (job.is_posted_.load(std::memory_order_relaxed) ||
-      job.is_posted_.exchange(true, std::memory_order_acq_rel)) {
-    return;
+void JobShop::NotePosted(ScheduledJob& job) {
+  // Sequentially consistent: ReviewLoan() sees it, or the decider the loan.
+  if (!job.is_posted_.load(std::memory_order_relaxed)) {
+    job.is_posted_.store(true, std::memory_order_seq_cst);
   }
-  job.release_event_.apply = [](ShopEvent* event) {
-    ScheduledJob& released = *static_cast<ScheduledJob::JobEvent*>(event)->job;
-    released.shop_->ApplyRelease(released);
-  };
-  job.posted_ns_ = now_ns();
-  queue_.Post(&job.release_event_);
 }
 
 void JobShop::Submit(ScheduledJob& job, Work* work) {
   TAKT_CHECK(work->tile_count > 0);
   spare_.Provide(spare_bytes_.load(std::memory_order_relaxed));
   auto* task = new (*blocks_) Task(this, &job, work);
-  PostRelease(job);
+  NotePosted(job);
   task->unseen_count_ = job.unseen_count_.load(std::memory_order_relaxed);
   task->PostReady(queue_);
 }
@@ -211,11 +213,12 @@ void JobShop::EndJob(const ScheduledJob& job) {
 
 void JobShop::Drop(ScheduledJob& job) {
   if (job.is_drop_posted_.exchange(true, std::memory_order_acq_rel)) return;
-  PostRelease(job);
+  NotePosted(job);
   // The event holds the job until it is applied.
   job.Retain();
   job.drop_event_.apply = [](ShopEvent* event) {
     ScheduledJob& dropped = *static_cast<ScheduledJob::JobEvent*>(event)->job;
+    dropped.shop_->EnsureReleased(dropped);
     dropped.shop_->scheduler_->Drop(dropped.id_, dropped.shop_->at_ns_);
     dropped.Release();
   };
@@ -225,7 +228,7 @@ void JobShop::Drop(ScheduledJob& job) {
 
 void JobShop::ReviewLoan(ScheduledJob& job) {
   if (job.borrower() == nullptr ||
-      !job.is_posted_.load(std::memory_order_acquire) ||
+      !job.is_posted_.load(std::memory_order_seq_cst) ||
       job.is_loan_posted_.exchange(true, std::memory_order_acq_rel)) {
     return;
   }

@@ -247,7 +247,8 @@ class JobShop final : public Object {
 
   // A shard has left the task. On the threads of the executor.
   void EndShard(Task& task, Task::Outcome outcome, exec::Worker& worker);
-  void PostRelease(ScheduledJob& job);
+  // The job has or gets an event, so it ends by one, too.
+  static void NotePosted(ScheduledJob& job);
   void EndStream(const ScheduledStream& stream);
   void EndJob(const ScheduledJob& job);
 
@@ -256,7 +257,9 @@ class JobShop final : public Object {
   // Called by the decider:
   void Drain(Notices* notices) noexcept;
   void SetSpareBytes();
-  void ApplyRelease(ScheduledJob& job);
+  // Releases the job with the first of its events: several threads may submit
+  // its first work at a time.
+  void EnsureReleased(ScheduledJob& job);
   void ApplyEnd(ScheduledJob& job);
   void ApplyLoan(ScheduledJob& job);
   void ApplyReady(Task& task);

@@ -116,10 +116,11 @@ void JobShop::ExpectLast(ScheduledStream& stream) {
   scheduler_->SetExpected(stream.id_, *program);
 }
 
-void JobShop::ApplyRelease(ScheduledJob& job) {
+void JobShop::EnsureReleased(ScheduledJob& job) {
+  if (job.id_ != sched::JobId()) return;
+  TAKT_CHECK(!job.is_over_);
   ScheduledStream& stream = *job.stream_;
   EnsureKnown(stream);
-  TAKT_CHECK(job.id_ == sched::JobId() && !job.is_over_);
   job.id_ = scheduler_->Release(stream.id_, job.release_ns_, job.deadline_ns_,
                                 reinterpret_cast<uintptr_t>(&job), at_ns_,
                                 job.may_miss());
@@ -128,7 +129,7 @@ void JobShop::ApplyRelease(ScheduledJob& job) {
       statistics_
           .classes[static_cast<uint32_t>(stream.requirements().criticality)];
   ++statistics.released_count;
-  statistics.release_error.Add(job.posted_ns_ - job.release_ns_);
+  statistics.release_error.Add(at_ns_ - job.release_ns_);
 }
 
 void JobShop::ApplyLoan(ScheduledJob& job) {
@@ -265,6 +266,7 @@ void JobShop::Unlink(Task& task) {
 }
 
 void JobShop::ApplyReady(Task& task) {
+  EnsureReleased(*task.job_);
   task.kernel_ = KernelOf(*task.work_);
   task.trace_name_ = task.work_->trace_name;
   task.id_ = scheduler_->OperationReady(task.job_->id_, task.kernel_, at_ns_,

@@ -138,10 +138,9 @@ class ScheduledJob final : public JobContext {
   const uint64_t trace_id_;
   const bool may_miss_;
   mutable std::atomic<int32_t> references_{1};
-  std::atomic<bool> is_posted_{false};  // The release was posted.
+  std::atomic<bool> is_posted_{false};  // It has or gets an event.
   std::atomic<bool> is_dropped_{false};
   std::atomic<uint32_t> unseen_count_{0};
-  int64_t posted_ns_ = 0;
   JobEvent release_event_;
   mutable JobEvent end_event_;
   JobEvent drop_event_;

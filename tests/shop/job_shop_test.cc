@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <deque>
+#include <future>
 #include <memory>
 #include <new>
+#include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -583,6 +585,32 @@ TEST_F(JobShopTest, ALostAdvisorHidesNoOther) {
   executor().RunAll();
   EXPECT_TRUE(works[2].is_finished);
   shop().SetStandingAdvisor(nullptr);
+}
+
+// The thread that submits the first work of a job may stop at any place. It
+// stops here where it reads the clock.
+TEST_F(JobShopTest, TheFirstWorksOfAJobMayComeAtATime) {
+  MakeShop(2);
+  auto stream = shop().StreamOf(200, nullptr);
+  auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
+  TestWork first(1), second(1);
+  std::promise<void> stops, goes_on;
+  std::thread slow([&] {
+    AtNextTime([&] {
+      stops.set_value();
+      goes_on.get_future().wait();
+    });
+    shop().Submit(*job, &first);
+    shop().Decide();
+  });
+  stops.get_future().wait();
+  shop().Submit(*job, &second);
+  shop().Decide();
+  goes_on.set_value();
+  slow.join();
+  executor().RunAll();
+  EXPECT_TRUE(first.is_finished && second.is_finished);
+  EXPECT_FALSE(first.is_given_up || second.is_given_up);
 }
 
 TEST_F(JobShopTest, ACallThatFindsNoMemoryLeavesTheShopUsable) {

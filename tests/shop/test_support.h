@@ -162,7 +162,10 @@ class JobShopTest : public ::testing::Test {
     options.scheduler.policy = sched::FindPolicy(policy);
     options.scheduler.aging_ns = 0;
     options.timers = timers_;
-    options.now_ns = [] { return clock_ns; };
+    options.now_ns = [] {
+      if (auto call = std::exchange(at_next_time, nullptr)) call();
+      return clock_ns;
+    };
     shop_ = Value(JobShop::Create(executor_, options));
   }
 
@@ -184,9 +187,14 @@ class JobShopTest : public ::testing::Test {
   std::shared_ptr<TimerService> shared_timers() { return timers_; }
   static int64_t now() { return clock_ns; }
   static void Advance(int64_t duration_ns) { clock_ns += duration_ns; }
+  // Calls `call` as soon as the shop reads the clock on this thread.
+  static void AtNextTime(std::function<void()> call) {
+    at_next_time = std::move(call);
+  }
 
  private:
   static inline int64_t clock_ns = 0;
+  static inline thread_local std::function<void()> at_next_time;
   Ref<ManualExecutor> executor_;
   std::shared_ptr<ManualTimers> timers_;
   Ref<JobShop> shop_;
