@@ -339,27 +339,29 @@ void JobShop::SetStandingAdvisor(sched::PlacementAdvisor* advisor) {
 }
 
 absl::StatusOr<uint32_t> JobShop::AddNpu(const NpuPlace& place) {
-  MutexLock lock(&npu_mutex_);
-  uint32_t namesakes = 0;
-  for (KnownNpu& known : npus_) {
-    if (known.place.name != place.name) continue;
-    ++namesakes;
-    if (!known.is_there && known.place.is_on_caller == place.is_on_caller) {
-      known.is_there = true;
-      return known.pool;
-    }
-  }
-  npus_.reserve(npus_.size() + 1);
-  NpuPlace known = place;
   absl::StatusOr<uint32_t> pool;
   Run([&](sched::Scheduler& scheduler, int64_t) {
+    MutexLock lock(&npu_mutex_);
+    uint32_t namesakes = 0;
+    for (KnownNpu& known : npus_) {
+      if (known.place.name != place.name) continue;
+      ++namesakes;
+      if (!known.is_there && known.place.is_on_caller == place.is_on_caller) {
+        known.is_there = true;
+        pool = known.pool;
+        return;
+      }
+    }
+    npus_.reserve(npus_.size() + 1);
+    NpuPlace known = place;
     sched::Pool added = resource_map_.PoolOf(place);
     if (namesakes > 0) absl::StrAppend(&added.name, " ", namesakes + 1);
     resource_map_.ReserveNpu();
     pool = scheduler.AddPool(added);
-    if (pool.ok()) resource_map_.AddNpu(std::move(added));
+    if (!pool.ok()) return;
+    resource_map_.AddNpu(std::move(added));
+    npus_.push_back({std::move(known), *pool, true});
   });
-  if (pool.ok()) npus_.push_back({std::move(known), *pool, true});
   return pool;
 }
 
@@ -372,13 +374,11 @@ void JobShop::RemoveNpu(uint32_t pool) {
 
 sched::ResourceSet JobShop::gone() {
   sched::ResourceSet gone;
-  MutexLock lock(&npu_mutex_);
-  std::vector<uint32_t> pools;
-  for (const KnownNpu& known : npus_) {
-    if (!known.is_there) pools.push_back(known.pool);
-  }
   Run([&](sched::Scheduler&, int64_t) {
-    for (const uint32_t pool : pools) gone = gone | machine().ResourcesOf(pool);
+    MutexLock lock(&npu_mutex_);
+    for (const KnownNpu& known : npus_) {
+      if (!known.is_there) gone = gone | machine().ResourcesOf(known.pool);
+    }
   });
   return gone;
 }
@@ -504,16 +504,19 @@ absl::StatusOr<sched::ProfileReport> JobShop::ReadProfile(
 
 void JobShop::SetCallbacks(std::function<void(const JobEnd&)> on_miss,
                            std::function<void(sched::Mode)> on_mode) {
+  decltype(on_miss_) miss;
+  decltype(on_mode_) mode;
+  if (on_miss) {
+    miss = std::make_shared<const decltype(on_miss)>(std::move(on_miss));
+  }
+  if (on_mode) {
+    mode = std::make_shared<const decltype(on_mode)>(std::move(on_mode));
+  }
   Run([&](sched::Scheduler&, int64_t) {
-    on_miss_.reset();
-    on_mode_.reset();
-    if (on_miss) {
-      on_miss_ = std::make_shared<const decltype(on_miss)>(std::move(on_miss));
-    }
-    if (on_mode) {
-      on_mode_ = std::make_shared<const decltype(on_mode)>(std::move(on_mode));
-    }
+    on_miss_.swap(miss);
+    on_mode_.swap(mode);
   });
+  // The former ones are destroyed here: they may own what uses the shop.
 }
 
 uint64_t JobShop::lost_advisor_count() const { return advisor_->lost_count(); }

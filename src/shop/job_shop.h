@@ -25,7 +25,8 @@
 //
 // Thread-safety: every method may run on any thread, but not within a
 // PlacementAdvisor. "The decider" is the thread that decides now. Lock order:
-// mutex_ is a leaf.
+// mutex_ and npu_mutex_ are leaves. A method that waits for the decider may run
+// callbacks of the user on its thread, so no lock is held around it.
 #ifndef TAKT_SHOP_JOB_SHOP_H_
 #define TAKT_SHOP_JOB_SHOP_H_
 
@@ -338,7 +339,7 @@ class JobShop final : public Object {
   int64_t armed_ns_ ABSL_GUARDED_BY(timer_mutex_) = kInfiniteFuture;
   bool is_shut_down_ ABSL_GUARDED_BY(timer_mutex_) = false;
 
-  // NPUs of AddNpu(). npu_mutex_ is locked before a thread decides.
+  // NPUs of AddNpu().
   struct KnownNpu {
     NpuPlace place;
     uint32_t pool;

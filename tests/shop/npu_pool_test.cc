@@ -177,6 +177,33 @@ TEST_F(NpuPoolTest, NamesakesGetNumbersAndPlacesAreUsedAgain) {
   EXPECT_TRUE(resources[2].is_available);
 }
 
+// A callback runs on the thread of whatever function has waited for a decision.
+TEST_F(NpuPoolTest, CallbacksMayAskForNpusToo) {
+  MakeShop(1);
+  StreamRequirements requirements;
+  requirements.deadline_ns = 1000;
+  requirements.late = sched::LatePolicy::kDrop;
+  const auto stream = Value(shop().AddStream(requirements));
+  int call_count = 0;
+  shop().SetCallbacks(
+      [&](const JobEnd&) {
+        ++call_count;
+        shop().RemoveNpu(Value(shop().AddNpu({"inner", false})));
+        EXPECT_EQ(shop().gone().count(), 1u);
+      },
+      nullptr);
+  const auto release_late = [&] {
+    return shop().ReleaseJob(*stream, now() - 2, now() - 1,
+                             /*is_counted=*/true);
+  };
+  const auto first = release_late();
+  EXPECT_EQ(shop().gone().count(), 0u);
+  EXPECT_EQ(call_count, 1);
+  const auto second = release_late();
+  EXPECT_TRUE(shop().AddNpu({"outer", false}).ok());
+  EXPECT_EQ(call_count, 2);
+}
+
 TEST_F(NpuPoolTest, TooManyAreRefused) {
   MakeShop(1);
   for (uint32_t i = 1; i < sched::Machine::kMaxPools; ++i) {
