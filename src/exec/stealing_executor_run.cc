@@ -207,7 +207,9 @@ bool StealingExecutor::RunShared(ThreadState& state, FoundJob found) {
       const int64_t now_ns = NowNs();
       const int64_t range_ns = now_ns - start_ns;
       start_ns = now_ns;
-      if (range_ns < kRangeMinNs && range_max < job.tile_count) range_max *= 2;
+      if (range_ns < kRangeMinNs && range_max <= job.tile_count / 2) {
+        range_max *= 2;
+      }
       if (range_ns > kRangeMaxNs) range_max = std::max(range_max / 4, 1u);
     }
     if (state.is_helping_caller() ? MustLeave(state) : IsSurplus(state)) break;

@@ -77,6 +77,30 @@ TEST_P(ExecutorTest, RunsEveryTileOnceThenFinishes) {
   }
 }
 
+// Its tiles take no time, so the ranges become as long as they may.
+TEST_P(ExecutorTest, ARangeOfAVeryLargeJobHasATile) {
+  class LargeJob final : public Job {
+   public:
+    explicit LargeJob(Executor::HelpingCaller* helper) : caller_(helper) {
+      tile_count = UINT32_MAX;
+    }
+    uint32_t RunTiles(uint32_t begin, uint32_t end, Worker&) override {
+      if (begin == end) ++empty_count;
+      return end;
+    }
+    void Finish(Worker&) override { caller_->Notify(); }
+    std::atomic<int> empty_count{0};
+
+   private:
+    Executor::HelpingCaller* const caller_;
+  };
+  Executor::HelpingCaller helper(*executor_);
+  LargeJob job(&helper);
+  executor_->Submit(&job);
+  EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
+  EXPECT_EQ(job.empty_count, 0);
+}
+
 TEST_P(ExecutorTest, TilesHaveTheLocalMemoryThatTheirJobAsksFor) {
   Executor::HelpingCaller helper(*executor_);
   CountingJob job(100, &helper);
