@@ -161,7 +161,7 @@ void JobShop::ApplyEnd(ScheduledJob& job) {
 int64_t JobShop::GuessNs(const Work& work, uint32_t shards) {
   const int64_t tile_ns =
       work.expected_tile_ns > 0 ? work.expected_tile_ns : kTileGuessNs;
-  const int64_t tiles = (work.tile_count + shards - 1) / shards;
+  const int64_t tiles = (work.tile_count - 1) / shards + 1;
   return std::min(tile_ns * tiles, int64_t{1} << 40);
 }
 

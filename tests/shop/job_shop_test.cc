@@ -234,6 +234,25 @@ TEST_F(JobShopTest, GuessesFollowTheLearnedDurationOfTiles) {
   submit(7'000'000, &second);
 }
 
+TEST_F(JobShopTest, GuessesTheDurationOfVeryManyTiles) {
+  MakeShop(2);
+  auto stream = shop().StreamOf(128, nullptr);
+  auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
+  TestWork work(UINT32_MAX);
+  work.expected_tile_ns = 1;
+  shop().Submit(*job, &work);
+  shop().Decide();
+  shop().Run([&](sched::Scheduler& scheduler, int64_t) {
+    const auto& alternatives = scheduler.costs().kernel(0).alternatives;
+    ASSERT_EQ(alternatives.size(), 2u);
+    EXPECT_EQ(alternatives[0].duration.q50_ns(), int64_t{UINT32_MAX});
+    EXPECT_EQ(alternatives[1].duration.q50_ns(), int64_t{1} << 31);
+  });
+  shop().Drop(*job);
+  executor().RunAll();
+  EXPECT_EQ(work.tiles_run, 0u);
+}
+
 TEST_F(JobShopTest, WorkSubmittedByFinishIsDecidedTogetherWithTheEnd) {
   MakeShop(1);
   TwoJobs jobs = ReleaseTwoJobs();
