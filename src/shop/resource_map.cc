@@ -24,6 +24,21 @@ std::vector<CpuSet> PlacesOf(const exec::Executor& executor) {
   return places;
 }
 
+// The workers at `places`, by cluster.
+std::map<uint32_t, std::vector<uint32_t>> ClustersOf(
+    const std::vector<CpuSet>& places, const topology::Topology* topology) {
+  std::map<uint32_t, std::vector<uint32_t>> workers_of;
+  for (uint32_t i = 0; i < places.size(); ++i) {
+    const int32_t cpu = places[i].Next(0);
+    const topology::CpuInfo* const info =
+        topology != nullptr && cpu >= 0
+            ? topology->FindCpu(static_cast<uint32_t>(cpu))
+            : nullptr;
+    workers_of[info != nullptr ? info->cluster : 0].push_back(i);
+  }
+  return workers_of;
+}
+
 }  // namespace
 
 absl::StatusOr<ResourceMap> ResourceMap::Create(
@@ -35,7 +50,12 @@ absl::StatusOr<ResourceMap> ResourceMap::Create(
   const auto npu_count = static_cast<uint32_t>(npus.size());
   const uint32_t core_max =
       ResourceSet::kMaxResources - std::min(npu_count, 64u);
-  map.is_placed_ = is_placed && worker_count > 0 && worker_count <= core_max;
+  std::vector<CpuSet> places;
+  if (is_placed && worker_count <= core_max) places = PlacesOf(executor);
+  const auto workers_of = ClustersOf(places, topology);
+  // More clusters than pools are one pool, as if no worker were pinned.
+  map.is_placed_ = !workers_of.empty() &&
+                   workers_of.size() + npu_count <= sched::Machine::kMaxPools;
   if (!map.is_placed_) {
     const uint32_t count = std::clamp(executor.max_concurrency(), 1u,
                                       std::clamp(worker_count, 1u, core_max));
@@ -46,16 +66,6 @@ absl::StatusOr<ResourceMap> ResourceMap::Create(
       map.resource_of_.push_back(i % count);
     }
   } else {
-    const std::vector<CpuSet> places = PlacesOf(executor);
-    std::map<uint32_t, std::vector<uint32_t>> workers_of;  // By cluster.
-    for (uint32_t i = 0; i < worker_count; ++i) {
-      const int32_t cpu = places[i].Next(0);
-      const topology::CpuInfo* const info =
-          topology != nullptr && cpu >= 0
-              ? topology->FindCpu(static_cast<uint32_t>(cpu))
-              : nullptr;
-      workers_of[info != nullptr ? info->cluster : 0].push_back(i);
-    }
     map.resource_of_.resize(worker_count);
     for (const auto& [cluster, workers] : workers_of) {
       std::string name = topology != nullptr &&

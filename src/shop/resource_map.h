@@ -2,9 +2,10 @@
 // to the executor: cores to workers, in pools by cluster where each worker is
 // pinned to its processors, and NPUs.
 //
-// If workers are not pinned, a core stands for any one of the threads that may
-// run at the same time: the scheduler decides the number of threads that work
-// on a task, and the executor chooses the threads.
+// If workers are not pinned, or a machine cannot have so many pools, a core
+// stands for any one of the threads that may run at the same time: the
+// scheduler decides the number of threads that work on a task, and the executor
+// chooses the threads.
 //
 // Immutable, except that NPUs may be added and sets of workers are cached.
 // Thread-safety: used by the decider of the shop.

@@ -255,7 +255,6 @@ const std::map<std::string, std::string> kTestedBy = {
     {"sched/stream", "tests/sched/scheduler_test.cc"},
     {"shop/absent_scheduler", "tests/install/options/absent_test.c"},
     {"shop/advisor_switch", "tests/shop/job_shop_test.cc"},
-    {"shop/resource_map", "tests/shop/job_shop_test.cc"},
     {"shop/resource_monitor", "tests/shop/frequency_monitor_test.cc"},
     {"shop/scheduled_stream", "tests/shop/job_shop_test.cc"},
     {"shop/shop_event_queue", "tests/shop/job_shop_test.cc"},
