@@ -222,7 +222,7 @@ void AsyncCall::OnUrgency(const JobUrgency&, Borrower::Calls*) {
   // A program that has ended waits for no turn.
   const Phase now = phase();
   if (now == Phase::kQueued || now == Phase::kRunning) {
-    function_->context().call_queue().Raise(LoanLane());
+    function_->context().call_queue().ReviewLoans();
   }
 }
 

@@ -86,8 +86,13 @@ void CallQueue::TakeQueued(absl::FunctionRef<bool(Turn*)> wanted) {
 
 void CallQueue::RunSubmitted() {
   const Ref<Object> hold = Ref<Object>::Adopt(owner_);  // Of SubmitTurn().
-  TAKT_CHECK(submitted_ != nullptr);
-  RunTurns(std::exchange(submitted_, nullptr), kTurnsAtOnce);
+  Turn* turn = nullptr;
+  {
+    MutexLock lock(&mutex_);
+    turn = std::exchange(submitted_, nullptr);
+  }
+  TAKT_CHECK(turn != nullptr);
+  RunTurns(turn, kTurnsAtOnce);
 }
 
 bool CallQueue::HoldOrQueue(Turn* turn) {
@@ -111,9 +116,9 @@ bool CallQueue::HoldOrQueue(Turn* turn) {
   turn->next_ = nullptr;
   (last_ != nullptr ? last_->next_ : first_) = turn;
   last_ = turn;
-  if (Borrower::AnyHasLoan()) {
-    const int32_t lent = turn->LoanLane();
-    if (lent != exec::Job::kNotRaised) Raise(lent);
+  if (executor_ != nullptr && Borrower::AnyHasLoan() &&
+      turn->LoanLane() != exec::Job::kNotRaised) {
+    executor_->Raise(this, LoanLane());
   }
   return false;
 }
@@ -167,24 +172,30 @@ void CallQueue::RunTurns(Turn* turn, int turn_count) {
 }
 
 void CallQueue::SubmitTurn(Turn* turn) {
-  TAKT_CHECK(submitted_ == nullptr);
   owner_->Retain();
-  submitted_ = turn;
-  static_cast<exec::JobTraits&>(*this) = turn->traits;
-  int32_t lent = exec::Job::kNotRaised;
-  do {
-    lent = LoanLane(*turn);
-    SetRaised(lent);
-  } while (lent != LoanLane(*turn));
+  {
+    MutexLock lock(&mutex_);
+    TAKT_CHECK(submitted_ == nullptr);
+    submitted_ = turn;
+    static_cast<exec::JobTraits&>(*this) = turn->traits;
+    // A loan that comes later finds the turn, and raises the job again.
+    SetRaised(LoanLane());
+  }
   // The owner of the queue may be gone before Submit() returns.
   const Ref<exec::Executor> executor = Ref<exec::Executor>::Retain(executor_);
   executor->Submit(this);
 }
 
-int32_t CallQueue::LoanLane(const Turn& turn) {
-  if (!Borrower::AnyHasLoan()) return exec::Job::kNotRaised;
-  int32_t lent = turn.LoanLane();
+void CallQueue::ReviewLoans() {
+  if (executor_ == nullptr) return;
   MutexLock lock(&mutex_);
+  executor_->Raise(this, LoanLane());
+}
+
+int32_t CallQueue::LoanLane() const {
+  if (!Borrower::AnyHasLoan()) return exec::Job::kNotRaised;
+  int32_t lent =
+      submitted_ != nullptr ? submitted_->LoanLane() : exec::Job::kNotRaised;
   for (const Turn* each = first_; each != nullptr; each = each->next_) {
     lent = std::max(lent, each->LoanLane());
   }

@@ -78,11 +78,9 @@ class CallQueue final : private exec::Closure {
   bool Enter(BlockingWait& thread) ABSL_LOCKS_EXCLUDED(mutex_);
   void Leave() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Something is lent to a turn that is queued, or may be: what runs before it
-  // is as urgent.
-  void Raise(int32_t to) {
-    if (executor_ != nullptr) executor_->Raise(this, to);
-  }
+  // What is lent to a turn that is queued, or may be, has changed: what runs
+  // before it is as urgent.
+  void ReviewLoans() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // True if this thread runs a program of the queue.
   bool RunsHere() const;
@@ -116,8 +114,8 @@ class CallQueue final : private exec::Closure {
   // and submits the rest to a worker.
   void RunTurns(Turn* turn, int turn_count);
   void SubmitTurn(Turn* turn);
-  // The highest lane that is lent to `turn` or a queued one.
-  int32_t LoanLane(const Turn& turn) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The highest lane that is lent to the submitted turn or a queued one.
+  int32_t LoanLane() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Object* const owner_;
   exec::Executor* const executor_;
@@ -129,9 +127,10 @@ class CallQueue final : private exec::Closure {
   // A token of the thread that runs a program, stored by that thread. Other
   // threads only compare it with their own, so relaxed order is enough.
   std::atomic<const void*> runner_{nullptr};
-  Turn* submitted_ = nullptr;  // From the holder to the job.
 
   Mutex mutex_;
+  // From the holder to the job.
+  Turn* submitted_ ABSL_GUARDED_BY(mutex_) = nullptr;
   Turn* first_ ABSL_GUARDED_BY(mutex_) = nullptr;
   Turn* last_ ABSL_GUARDED_BY(mutex_) = nullptr;
 };

@@ -4,8 +4,11 @@
 #include <functional>
 #include <future>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/block_pool.h"
+#include "base/borrower.h"
 #include "gtest/gtest.h"
 
 namespace takt::runtime {
@@ -30,6 +33,66 @@ struct Call final : CallQueue::Turn {
   explicit Call(std::function<void()> function) : call(std::move(function)) {}
   void Take() override { call(); }
   std::function<void()> call;
+};
+
+// Keeps the job of a queue until a test runs it.
+class HeldExecutor final : public exec::Executor {
+ public:
+  HeldExecutor() : Executor(nullptr) {}
+  const exec::Job& job() const { return *job_; }
+  void RunJob() {
+    exec::Worker worker;
+    std::exchange(job_, nullptr)->Finish(worker);
+  }
+
+  void Shutdown() override {}
+  uint32_t worker_count() const override { return 1; }
+  uint32_t max_concurrency() const override { return 1; }
+  void Submit(exec::Job* job) override { job_ = job; }
+  uint32_t RunReady(int64_t) override { return 0; }
+  void Flush() override {}
+  void Trim() override {}
+  absl::StatusOr<const exec::WorkerSet*> FindAffinity(const CpuSet&) override {
+    return nullptr;
+  }
+  const exec::WorkerSet* FindWorkers(const exec::WorkerSet&) override {
+    return nullptr;
+  }
+  exec::ExecutorStatistics statistics() const override { return {}; }
+  exec::Worker* current_worker() override { return nullptr; }
+
+ private:
+  exec::Job* job_ = nullptr;
+};
+
+// A call to which something may be lent.
+struct LentCall final : CallQueue::Turn {
+  explicit LentCall(int32_t lane) : loan_lane(lane) {}
+  void Take() override {}
+  int32_t LoanLane() const override { return loan_lane; }
+  int32_t loan_lane;
+};
+
+// A loan of some borrower: queues look for loans only while there are any.
+class SomeLoan {
+ public:
+  SomeLoan() {
+    wait_.find_holder = [](Borrower::Wait* wait) {
+      return static_cast<Wait*>(wait)->low;
+    };
+    wait_.low = Borrower::Create(*blocks_, {.priority = 1});
+    high_->Begin(&wait_);
+    high_->Review();
+  }
+  ~SomeLoan() { Borrower::End(&wait_); }
+
+ private:
+  struct Wait : Borrower::Wait {
+    Ref<Borrower> low;
+  };
+  const UniqueBlockPool blocks_{BlockPool::Create()};
+  const Ref<Borrower> high_ = Borrower::Create(*blocks_, {.priority = 2});
+  Wait wait_;
 };
 
 Ref<exec::Executor> CreateExecutor(uint32_t worker_count) {
@@ -99,9 +162,8 @@ TEST(CallQueueTest, ATurnMayBeTakenBackWhileTheHolderLeaves) {
       Call call([&] { has_run = true; });
       owner->queue.Post(&call, Where::kHere);
       bool is_taken = false;
-      owner->queue.TakeQueued([&](CallQueue::Turn* turn) {
-        return is_taken |= turn == &call;
-      });
+      owner->queue.TakeQueued(
+          [&](CallQueue::Turn* turn) { return is_taken |= turn == &call; });
       if (is_taken) {
         ++taken_back;
         continue;
@@ -166,6 +228,26 @@ TEST(CallQueueTest, NeverRunsTwoAtOnce) {
   for (std::thread& thread : threads) thread.join();
   executor->Shutdown();
   EXPECT_EQ(count, 2 * kThreads * kTurns);
+}
+
+TEST(CallQueueTest, IsAsUrgentAsTheMostUrgentLoanOfItsTurns) {
+  const SomeLoan some;
+  bool gone = false;
+  const auto executor = Ref<HeldExecutor>::Adopt(new HeldExecutor);
+  auto owner = Ref<Owner>::Adopt(new Owner(executor.get(), &gone));
+  LentCall first(6), second(9);
+  owner->queue.Post(&first, Where::kWorker);
+  EXPECT_EQ(executor->job().lane_now(), 6u);
+  owner->queue.Post(&second, Where::kWorker);
+  EXPECT_EQ(executor->job().lane_now(), 9u);
+  // A loan of one turn takes nothing from another one.
+  first.loan_lane = 5;
+  owner->queue.ReviewLoans();
+  EXPECT_EQ(executor->job().lane_now(), 9u);
+  second.loan_lane = exec::Job::kNotRaised;
+  owner->queue.ReviewLoans();
+  EXPECT_EQ(executor->job().lane_now(), 5u);
+  executor->RunJob();
 }
 
 TEST(CallQueueTest, AThreadThatHoldsItDoesNotEnterAgain) {
