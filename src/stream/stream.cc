@@ -1,7 +1,6 @@
 // Streams: how they are made, started and stopped, and how jobs are released.
 #include "stream/stream.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -169,11 +168,12 @@ absl::Status Stream::Start(int64_t start_ns) {
     MutexLock lock(&mutex_);
     TAKT_RETURN_IF_ERROR(CheckStart());
     TAKT_CHECK(pending_.empty() && !is_restarted_);
+    // Under the lock, so that Stop() finds a follower that runs, or none.
+    if (after_ != nullptr) after_->AddFollower(this);
     is_running_ = true;
     schedule_.Start(start_ns, now_ns());
     if (has_start_time()) ArmReleaseTimer();
   }
-  if (after_ != nullptr) after_->AddFollower(this);
   const runtime::Context& context = function_->context();
   runtime::Instance& instance = context.instance();
   if (context.executor() != nullptr &&
@@ -184,10 +184,10 @@ absl::Status Stream::Start(int64_t start_ns) {
 }
 
 void Stream::Stop() {
-  if (after_ != nullptr) after_->RemoveFollower(this);
   bool is_timer_stopped = false;
   {
     MutexLock lock(&mutex_);
+    if (after_ != nullptr) after_->RemoveFollower(this);
     is_running_ = is_restarted_ = false;
     is_timer_stopped = is_timer_held_ && clock_.timers->Cancel(&release_timer_);
     if (is_timer_stopped) is_timer_held_ = false;
@@ -208,14 +208,11 @@ void Stream::AddFollower(Stream* follower) {
 }
 
 void Stream::RemoveFollower(Stream* follower) {
-  Ref<Stream> removed;  // Released without the lock.
   MutexLock lock(&mutex_);
-  const auto found = std::find_if(
-      followers_.begin(), followers_.end(),
-      [&](const Ref<Stream>& entry) { return entry.get() == follower; });
-  if (found == followers_.end()) return;
-  removed = std::move(*found);
-  followers_.erase(found);
+  // The caller of the follower's Stop() holds another reference.
+  std::erase_if(followers_, [&](const Ref<Stream>& entry) {
+    return entry.get() == follower;
+  });
 }
 
 // Once the timer is armed again, it may fire on another thread, and Stop() may

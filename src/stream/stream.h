@@ -16,7 +16,8 @@
 //
 // Thread-safety: every method may run on any thread. Methods that write inputs
 // must not overlap, and calls of TakeOutput() must not either. Lock order:
-// mutex_ is a leaf, apart from the locks of the timers.
+// mutex_ of a follower, then that of the stream that it follows; it is a leaf
+// apart from the locks of the timers.
 #ifndef TAKT_STREAM_STREAM_H_
 #define TAKT_STREAM_STREAM_H_
 

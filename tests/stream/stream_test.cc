@@ -2,9 +2,11 @@
 // thread but the test's, so each run is the same.
 #include "stream/stream.h"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -336,6 +338,38 @@ TEST_F(StreamTest, ResultsBecomeTheInputsOfTheNextStream) {
   clock_->AdvanceTo(115);
   EXPECT_EQ(ended_.size(), 1u);
   first->Stop();
+}
+
+// The stream is stopped by another thread as it starts: where it reads the
+// clock. The thread may come later, and finds a stream that runs then.
+TEST_F(StreamTest, AStopDuringAStartLeavesNoFollower) {
+  static std::function<void()> at_next_time;
+  const Ref<Stream> camera = Make("tick", Periodic(10));
+  StreamOptions options = Options(Arrival::kAfter);
+  options.after = camera.get();
+  const Ref<Stream> follower =
+      Stream::Create(*Find("tick"), std::move(options),
+                     {clock_,
+                      [] {
+                        if (auto call = std::exchange(at_next_time, nullptr)) {
+                          call();
+                        }
+                        return VirtualClock::NowNs();
+                      }})
+          .value();
+  std::thread stops;
+  at_next_time = [&] {
+    stops = std::thread([&] { follower->Stop(); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  };
+  ASSERT_TRUE(follower->Start(0).ok());
+  stops.join();
+  ASSERT_TRUE(follower->Start(0).ok());
+  ASSERT_TRUE(camera->Start(100).ok());
+  clock_->AdvanceTo(100);
+  EXPECT_EQ(follower->statistics().counts.released_count, 1u);
+  follower->Stop();
+  camera->Stop();
 }
 
 TEST_F(StreamTest, AStreamContinuesAfterAJobHasFailed) {
