@@ -289,7 +289,7 @@ void Execution::OnUrgency(const JobUrgency&, Borrower::Calls* after) {
                                               std::memory_order_seq_cst));
   const int32_t lane = LoanLane();
   for (uint32_t i = 0; i < part_count_; ++i) {
-    parts_[i].executor->Raise(&parts_[i], lane);
+    parts_[i].Raise(lane);
   }
   after->push_back([this] {
     if (job_ != nullptr) device().shop()->ReviewLoan(*job_);

@@ -26,6 +26,7 @@ absl::Status ExecutionPart::PrepareTransfer(const TransferCommand& command) {
   is_offered_ = false;
   TAKT_RETURN_IF_ERROR(Resolve(command, execution_->bases_, &transfer_));
   executor = execution_->device().executor();
+  allowed = execution_->traits_.allowed;  // A dispatch may have changed it.
   tile_count = transfer_.tile_count();
   local_bytes = 0;
   // One core copies some 8 bytes a nanosecond.
@@ -135,6 +136,16 @@ void ExecutionPart::OnPlaced(bool on_npu) {
   tile_count = offered_count;
   expected_tile_ns =
       std::max<int64_t>(route_->ExclusiveNs() / offered_count, 1);
+}
+
+void ExecutionPart::Raise(int32_t to) {
+  // The shop may be binding an offered part to an executor now, and submits
+  // shards of it, which take its lane.
+  if (is_offered_) {
+    SetRaised(to);
+  } else {
+    executor->Raise(this, to);
+  }
 }
 
 uint32_t ExecutionPart::RunTiles(uint32_t begin, uint32_t end,

@@ -44,6 +44,8 @@ class ExecutionPart final : public shop::Work {
   absl::Status PrepareDispatch(const DispatchCommand& recorded,
                                const Region& region, const BindingRoom& room);
   bool is_dispatch() const { return is_dispatch_; }
+  // Raises the part in flight, as Executor::Raise() does.
+  void Raise(int32_t to);
 
   // shop::Work.
   uint32_t RunTiles(uint32_t begin, uint32_t end,

@@ -298,6 +298,64 @@ TEST_F(ExecutionTest, TransfersKeepToTheirProcessorsToo) {
   EXPECT_EQ(executor_->statistics().workers[1].counts.job_count, 3u);
 }
 
+// A route to the workers of another executor.
+class RouteElsewhere final : public DispatchRoute {
+ public:
+  RouteElsewhere(const DispatchCommand& command, exec::Executor* executor)
+      : command_(command), executor_(executor) {}
+  const DispatchCommand& CommandFor(RouteTarget) const override {
+    return command_;
+  }
+  exec::Executor* cpu_executor() const override { return executor_; }
+  RouteTarget Choose(const exec::JobTraits&, uint32_t) const override {
+    return RouteTarget::kCpu;
+  }
+  bool IsMeasured() const override { return true; }
+  void Offer(uint32_t, uint32_t, shop::Work*) const override {}
+  int64_t ExclusiveNs() const override { return 0; }
+  void CountChoice(RouteTarget) const override {}
+
+ private:
+  const DispatchCommand& command_;
+  exec::Executor* const executor_;
+};
+
+TEST_F(ExecutionTest, ATransferAfterADispatchElsewhereKeepsToItsProcessors) {
+  Device::Options options;
+  options.learn_costs = false;
+  Start(2, options);
+  exec::Executor::Options elsewhere;
+  elsewhere.worker_count = 1;
+  const Ref<exec::Executor> other = *exec::Executor::Create(elsewhere);
+  auto buffer = *device_->Allocate({}, 1 << 20);
+  auto commands = *device_->CreateCommandBuffer(0, 3, 0);
+  auto executable = MakeRef<LoadedExecutable>(
+      std::make_shared<CallingCode>([](uint32_t, exec::Worker&) {}));
+  ASSERT_TRUE(commands->Dispatch(executable.get(), 0, {1, 1, 1}, {}, {}).ok());
+  ASSERT_TRUE(commands->ExecutionBarrier().ok());
+  ASSERT_TRUE(
+      commands->FillBuffer({buffer.get(), 0, 0, 1 << 20}, 0x07, 1).ok());
+  ASSERT_TRUE(commands->Finalize().ok());
+  Command* const first =
+      static_cast<CpuCommandBuffer&>(*commands).first_region()->first;
+  auto& dispatch = static_cast<DispatchCommand&>(*first);
+  const RouteElsewhere route(dispatch, other.get());
+  dispatch.SetRoute(route);
+  CpuSet cpus;
+  cpus.Add(8001);
+  JobAttributes job;
+  job.cpus = &cpus;
+  for (int i = 0; i < 20; ++i) {
+    Ref<hal::Fence> done = hal::Fence::Create();
+    Submit(*commands, job, done.get());
+    ASSERT_TRUE(done->Wait(kInfiniteFuture).ok());
+  }
+  EXPECT_EQ(executor_->statistics().workers[0].counts.job_count, 0u);
+  EXPECT_EQ(executor_->statistics().workers[1].counts.job_count, 20u);
+  commands.reset();
+  other->Shutdown();
+}
+
 TEST_F(ExecutionTest, RefusesProcessorsWithoutWorkers) {
   Start(2);
   CpuSet cpus;
