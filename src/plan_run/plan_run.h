@@ -1,20 +1,22 @@
 // A PlanRun carries out a plan: it releases the plan's jobs and lets the
 // scheduler follow the plan (follow/plan_switcher.h).
 //
-//   kNew --Start()--> kRunning --Stop(), an error, the last call--> kEnding
-//                                     no call in flight: kOver <------+
+//   kNew --Start()--> kRunning --Stop(), an error, the last call--> kStopping
+//                                                                      |
+//   kOver <-- no call in flight -- kEnding <-- the scheduler is free --+
 //
 // Invariants:
 //   (1) The run holds a reference to itself from Start() until kOver, for each
 //       call in flight and for each armed timer.
 //   (2) switcher_ is the shop's advisor from Start() until kEnding. In that
-//   time
-//       only the scheduler, or a function within JobShop::Run(), uses it.
+//       time only the scheduler, or a function within JobShop::Run(), uses it.
 //   (3) No callback of the user runs under a lock or within the scheduler.
+//   (4) While is_controlled_, one thread starts the run or replaces its plan.
+//       It waits for the scheduler, and so may run any callback. An end that
+//       comes meanwhile is left to this thread.
 //
-// Thread-safety: every method may run on any thread. Lock order:
-// control_mutex_, then mutex_ or event_mutex_; the last two are leaves, apart
-// from the locks of the timers.
+// Thread-safety: every method may run on any thread. Lock order: mutex_ and
+// event_mutex_ are leaves, apart from the locks of the timers.
 #ifndef TAKT_PLAN_RUN_PLAN_RUN_H_
 #define TAKT_PLAN_RUN_PLAN_RUN_H_
 
@@ -67,7 +69,7 @@ class PlanRun final : public Object {
   absl::StatusOr<PlanOperationReport> QueryOperation(size_t operation);
 
  private:
-  enum class Phase : uint8_t { kNew, kRunning, kEnding, kOver };
+  enum class Phase : uint8_t { kNew, kRunning, kStopping, kEnding, kOver };
 
   // A stream of the plan, bound to what this machine has.
   struct Binding {
@@ -113,12 +115,18 @@ class PlanRun final : public Object {
   follow::FollowerOptions MakeFollowerOptions();
 
   // Beginning and end.
+  absl::Status TryStart(int64_t start_ns) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<int64_t> TryReplace(const plan::Plan& plan, int64_t at_ns)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Ends what Start() or Replace() does, and then the run if it is to end.
+  void EndControl() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status StartStreams(const Part& part);
   void StopStreams();
   absl::StatusOr<int64_t> BeginTakeOver(Part* part, int64_t at_ns)
       ABSL_LOCKS_EXCLUDED(mutex_);
   void EnterPhase(Phase from, Phase to) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Ends a running run; it is over once no call is in flight.
+  // Ends a running run; it is over once no call is in flight. Also if another
+  // thread is just ending it, or is left to do so.
   void End(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
   void EndIfIdle() ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -173,10 +181,11 @@ class PlanRun final : public Object {
   const sched::Scheduler* scheduler_ = nullptr;
   follow::PlanSwitcher switcher_;
 
-  Mutex control_mutex_;  // Serializes Start(), Replace() and End().
   mutable Mutex mutex_;
   Phase phase_ ABSL_GUARDED_BY(mutex_) = Phase::kNew;
-  bool is_replacing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_controlled_ ABSL_GUARDED_BY(mutex_) = false;
+  // The run is to end with status_ as soon as it is not controlled.
+  bool is_end_left_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_issuing_ ABSL_GUARDED_BY(mutex_) = false;  // A thread makes calls.
   int64_t last_issued_ns_ ABSL_GUARDED_BY(mutex_) = 0;
   Part part_ ABSL_GUARDED_BY(mutex_);

@@ -28,7 +28,7 @@ absl::optional<plan_run::NextRelease> PlanRun::NextRelease() {
 }
 
 bool PlanRun::HasCallsLeft() {
-  if (in_flight_count_ > 0 || is_issuing_ || is_replacing_) return true;
+  if (in_flight_count_ > 0 || is_issuing_ || is_controlled_) return true;
   return phase_ == Phase::kRunning && NextRelease().has_value();
 }
 

@@ -1,10 +1,12 @@
 // Plan runs: how they begin and end, and what they report.
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/exceptions.h"
 #include "base/status.h"
 #include "plan_run/plan_run.h"
 #include "runtime/blocking_wait.h"
@@ -21,6 +23,8 @@ absl::Status CheckNotPassed(const char* name, int64_t time_ns) {
   return absl::InvalidArgumentError(
       absl::StrCat(name, " has passed, by ", by_ns, " ns"));
 }
+
+constexpr char kIsTakingOver[] = "another plan is just taking over";
 
 }  // namespace
 
@@ -53,13 +57,24 @@ void PlanRun::StopStreams() {
 }
 
 absl::Status PlanRun::Start(int64_t start_ns) {
-  MutexLock control(&control_mutex_);
+  {
+    MutexLock lock(&mutex_);
+    if (phase_ != Phase::kNew || is_controlled_) {
+      return absl::FailedPreconditionError("the run has been started");
+    }
+    is_controlled_ = true;
+  }
+  absl::Status status = OutOfMemory();
+  TAKT_TRY { status = TryStart(start_ns); }
+  TAKT_CATCH(const std::bad_alloc&) {}
+  EndControl();
+  return status;
+}
+
+absl::Status PlanRun::TryStart(int64_t start_ns) {
   Part part;
   {
     MutexLock lock(&mutex_);
-    if (phase_ != Phase::kNew) {
-      return absl::FailedPreconditionError("the run has been started");
-    }
     part_.cursor.SetOrigin(start_ns);
     part = part_;
   }
@@ -77,12 +92,26 @@ absl::Status PlanRun::Start(int64_t start_ns) {
     return status;
   }
   Retain();  // Until the run is over.
+  MutexLock lock(&mutex_);
+  EnterPhase(Phase::kNew, Phase::kRunning);
+  return absl::OkStatus();
+}
+
+void PlanRun::EndControl() {
+  bool ends = false;
+  absl::Status status;
   {
     MutexLock lock(&mutex_);
-    EnterPhase(Phase::kNew, Phase::kRunning);
+    TAKT_CHECK(is_controlled_);
+    is_controlled_ = false;
+    ends = std::exchange(is_end_left_, false);
+    status = status_;
   }
-  ReleaseDue();
-  return absl::OkStatus();
+  if (ends) {
+    End(status);
+  } else {
+    ReleaseDue();  // Also finds that no call is left.
+  }
 }
 
 absl::StatusOr<int64_t> PlanRun::BeginTakeOver(Part* part, int64_t at_ns) {
@@ -91,24 +120,36 @@ absl::StatusOr<int64_t> PlanRun::BeginTakeOver(Part* part, int64_t at_ns) {
     is_taking_over = switcher_.is_taking_over();
   });
   MutexLock lock(&mutex_);
-  if (phase_ != Phase::kRunning) {
-    return absl::FailedPreconditionError("the run is not under way");
-  }
   if (is_taking_over || next_part_.plan != nullptr) {
-    return absl::FailedPreconditionError("another plan is just taking over");
+    return absl::FailedPreconditionError(kIsTakingOver);
   }
   TAKT_RETURN_IF_ERROR(CheckTakeOver(*part_.plan, *part->plan, bound_));
   at_ns = part_.cursor.EndOfPeriod(std::max(at_ns, last_issued_ns_ + 1));
-  TAKT_CHECK(at_ns > last_issued_ns_ && !is_replacing_);
+  TAKT_CHECK(at_ns > last_issued_ns_ && phase_ == Phase::kRunning);
   part->cursor.SetOrigin(at_ns);
   part_.cursor.SetEnd(at_ns);
-  is_replacing_ = true;
   return at_ns;
 }
 
 absl::StatusOr<int64_t> PlanRun::Replace(const plan::Plan& plan,
                                          int64_t at_ns) {
-  MutexLock control(&control_mutex_);
+  {
+    MutexLock lock(&mutex_);
+    if (phase_ != Phase::kRunning) {
+      return absl::FailedPreconditionError("the run is not under way");
+    }
+    if (is_controlled_) return absl::FailedPreconditionError(kIsTakingOver);
+    is_controlled_ = true;
+  }
+  absl::StatusOr<int64_t> result = OutOfMemory();
+  TAKT_TRY { result = TryReplace(plan, at_ns); }
+  TAKT_CATCH(const std::bad_alloc&) {}
+  EndControl();
+  return result;
+}
+
+absl::StatusOr<int64_t> PlanRun::TryReplace(const plan::Plan& plan,
+                                            int64_t at_ns) {
   TAKT_ASSIGN_OR_RETURN(Part part, MakePart(plan));
   TAKT_ASSIGN_OR_RETURN(auto follower, MakeFollower(*part.plan));
   TAKT_RETURN_IF_ERROR(CheckNotPassed("at_ns", at_ns));
@@ -118,32 +159,34 @@ absl::StatusOr<int64_t> PlanRun::Replace(const plan::Plan& plan,
     switcher_.TakeOver(std::move(follower), at_ns);
     scheduler.ReviewAdvised(decided_ns);
   });
-  {
-    MutexLock lock(&mutex_);
-    TAKT_CHECK(is_replacing_ && next_part_.plan == nullptr);
-    next_part_ = std::move(part);
-    is_replacing_ = false;
-  }
-  ReleaseDue();
+  MutexLock lock(&mutex_);
+  TAKT_CHECK(next_part_.plan == nullptr);
+  next_part_ = std::move(part);
   return at_ns;
 }
 
 void PlanRun::Stop() { End(absl::OkStatus()); }
 
 void PlanRun::End(const absl::Status& status) {
-  MutexLock control(&control_mutex_);
   bool has_timer = false;
   {
     MutexLock lock(&mutex_);
+    if (is_controlled_) {
+      if (!std::exchange(is_end_left_, true)) status_ = status;
+      return;
+    }
     if (phase_ != Phase::kRunning) return;
-    EnterPhase(Phase::kRunning, Phase::kEnding);
-    TAKT_CHECK(!is_replacing_);  // Replace() holds control_mutex_.
+    EnterPhase(Phase::kRunning, Phase::kStopping);
     status_ = status;
     has_timer = is_release_armed_ && timers_->Cancel(&release_timer_);
     if (has_timer) is_release_armed_ = false;
   }
   StopStreams();
   TAKT_CHECK(shop_->SwapAdvisor(&switcher_, nullptr, false));
+  {
+    MutexLock lock(&mutex_);
+    EnterPhase(Phase::kStopping, Phase::kEnding);
+  }
   if (has_timer) Release();  // The timer's; the run holds another.
   EndIfIdle();
 }

@@ -219,7 +219,6 @@ const std::map<std::string, std::string> kTestedBy = {
     {"npu/staging", "tests/npu/npu_offload_test.cc"},
     {"plan/json_fields", "tests/plan/workload_test.cc"},
     {"plan/response_analysis", "tests/sim/response_bound_test.cc"},
-    {"plan_run/plan_run", "tests/api/plan_run_test.c"},
     {"plan_run/plan_run_bind", "tests/api/plan_run_test.c"},
     {"plan_run/plan_run_calls", "tests/api/plan_run_test.c"},
     {"plan_run/plan_run_control", "tests/api/plan_run_test.c"},

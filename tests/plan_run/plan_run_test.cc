@@ -1,0 +1,160 @@
+// Runs whose callbacks control them. tests/api/plan_run_test.c has the rest.
+#include "plan_run/plan_run.h"
+
+#include <string>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/mapped_file.h"
+#include "gtest/gtest.h"
+#include "runtime/context.h"
+#include "runtime/instance.h"
+#include "runtime/module_loader.h"
+#include "sched/policy.h"
+#include "tests/support/bounded_wait.h"
+#include "vm/module.h"
+#include "vm/native_module.h"
+
+namespace takt::plan_run {
+namespace {
+
+constexpr int64_t kHourNs = int64_t{3600} * 1'000'000'000;
+
+absl::Status Mark(void*, vm::NativeCall&) { return absl::OkStatus(); }
+
+// A single shot of one job, which is far ahead.
+plan::Plan MakePlan() {
+  plan::Plan plan;
+  plan.name = "plan";
+  plan.modules.push_back({"module", ""});
+  plan.resources.push_back({"core 0"});
+  plan.jobs.push_back({"job", 0, plan::kNoDeadline, {}});
+  plan::PlannedOperation operation;
+  operation.name = "operation";
+  operation.kernel = "kernel";
+  operation.duration = 1000;
+  operation.resources = {0};
+  plan.operations.push_back(std::move(operation));
+  return plan;
+}
+
+class PlanRunTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    vm::NativeModule::Builder builder("probe", 1);
+    builder.ExportRaw("mark", "0i_v", &Mark, nullptr);
+    const auto probe = std::move(builder).Build().value();
+    runtime::InstanceOptions options;
+    options.workers.count = 1;
+    options.scheduler.emplace();
+    options.scheduler->policy = sched::FindPolicy("job-shop");
+    instance_ = runtime::Instance::Create(std::move(options)).value();
+    shop_ = instance_->GetShop().value();
+    const auto executor = instance_->GetExecutor().value();
+    const std::string path = TAKT_TESTDATA_DIR "/async/jobs.vmfb";
+    const auto file = MappedFile::Open(path, MappedFile::Mode::kMap).value();
+    const auto jobs = runtime::LoadModule(*instance_, file->bytes(), file, path,
+                                          /*accept_unknown_types=*/false)
+                          .value();
+    runtime::ContextOptions context;
+    context.modules = {probe.get(), jobs.get()};
+    context.executor = executor.get();
+    context_ = runtime::Context::Create(instance_.get(), context).value();
+    // Its calls fail as they start.
+    function_ =
+        runtime::Function::Find(context_.get(), "pinned_elsewhere").value();
+    shop::StreamRequirements late;
+    late.late = sched::LatePolicy::kDrop;
+    late.deadline_ns = kHourNs;
+    late_stream_ = shop_->AddStream(late).value();
+    MakeRun({});
+  }
+  void TearDown() override {
+    shop_->SetCallbacks(nullptr, nullptr);
+    run_->Stop();
+  }
+
+  void MakeRun(PlanTiming timing) {
+    const vm::Value argument = vm::Value::I32(1);
+    PlanBinding binding;
+    binding.name = "job";
+    binding.functions = {function_.get()};
+    binding.arguments = {&argument, 1};
+    binding.on_done = [this](const PlanJobEnd&, const absl::Status&,
+                             absl::Span<const vm::Value>) {
+      ++stop_count_;
+      run_->Stop();
+    };
+    PlanRunOptions options;
+    options.timing = timing;
+    run_ = PlanRun::Create(*instance_, MakePlan(), {&binding, 1},
+                           std::move(options))
+               .value();
+  }
+
+  // The next function of the shop that waits for a decision stops the run: it
+  // finds a late job, and reports it on its thread.
+  void StopWithNextDecision() {
+    shop_->SetCallbacks(
+        [this](const shop::JobEnd&) {
+          ++stop_count_;
+          run_->Stop();
+        },
+        nullptr);
+    const int64_t now_ns = NowNs();
+    late_job_ = shop_->ReleaseJob(*late_stream_, now_ns - 2, now_ns - 1,
+                                  /*is_counted=*/true);
+  }
+  void ExpectStopped() {
+    EXPECT_EQ(stop_count_, 1);
+    EXPECT_FALSE(run_->Query().is_running);
+    // The end of a call comes after its callback.
+    const absl::Status over = run_->Wait(NowNs() + kBoundedWaitNs);
+    EXPECT_TRUE(over.ok()) << over;
+  }
+
+  Ref<runtime::Instance> instance_;
+  Ref<shop::JobShop> shop_;
+  Ref<runtime::Context> context_;
+  Ref<runtime::Function> function_;
+  Ref<PlanRun> run_;
+  Ref<shop::ScheduledStream> late_stream_;
+  Ref<shop::ScheduledJob> late_job_;
+  int stop_count_ = 0;
+};
+
+TEST_F(PlanRunTest, ACallbackMayStopARunThatIsBeingStopped) {
+  ASSERT_TRUE(run_->Start(NowNs() + kHourNs).ok());
+  StopWithNextDecision();
+  run_->Stop();
+  ExpectStopped();
+}
+
+TEST_F(PlanRunTest, ACallbackMayStopARunThatIsBeingStarted) {
+  StopWithNextDecision();
+  const absl::Status status = run_->Start(NowNs() + kHourNs);
+  EXPECT_TRUE(status.ok()) << status;
+  ExpectStopped();
+  EXPECT_EQ(run_->Start(NowNs() + kHourNs).code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(PlanRunTest, ACallbackMayStopARunWhosePlanIsBeingReplaced) {
+  ASSERT_TRUE(run_->Start(NowNs() + kHourNs).ok());
+  StopWithNextDecision();
+  run_->Replace(MakePlan(), NowNs() + 2 * kHourNs).status().IgnoreError();
+  ExpectStopped();
+}
+
+// The call is due at once, so it fails on the thread that starts the run.
+TEST_F(PlanRunTest, ACallThatEndsAtOnceMayStopTheRun) {
+  PlanTiming timing;
+  timing.lead_ns = 2 * kHourNs;
+  MakeRun(timing);
+  ASSERT_TRUE(run_->Start(NowNs() + kHourNs).ok());
+  ExpectStopped();
+  EXPECT_EQ(run_->Query().failed_count, 1u);
+}
+
+}  // namespace
+}  // namespace takt::plan_run
