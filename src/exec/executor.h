@@ -28,7 +28,6 @@
 #include "base/tracer.h"
 #include "exec/core_arbiter.h"
 #include "exec/job.h"
-#include "exec/scope.h"
 #include "exec/worker_set.h"
 #include "exec/worker_thread.h"
 #include "topology/topology.h"

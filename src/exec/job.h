@@ -16,7 +16,6 @@ namespace takt::exec {
 
 class Executor;
 class Mailbox;
-class Scope;
 
 // Which jobs come before a job, and which threads may run it.
 struct JobTraits {
@@ -157,7 +156,6 @@ class Job : public JobTraits {
   // Executor::Raise() may be called while it waits. Such a job waits in
   // mailboxes only, or as the next job of a thread.
   bool can_be_raised = false;
-  Scope* scope = nullptr;  // Counts the job. Outlives it. May be null.
 
   // The lane in which the job is now: its own, or a higher one to which it was
   // raised.
@@ -188,7 +186,6 @@ class Job : public JobTraits {
     grain_ns = other.grain_ns;
     sequential = other.sequential;
     can_be_raised = other.can_be_raised;
-    scope = other.scope;
     return *this;
   }
   ~Job() = default;

@@ -87,14 +87,6 @@ inline void StealingExecutor::LeaveWatchedJob(ThreadState& state,
 
 inline void StealingExecutor::RunRange(ThreadState& state, Job& job,
                                        uint32_t begin, uint32_t end) {
-  Scope* const scope = job.scope;
-  if (scope != nullptr) {
-    if (scope->failed()) {
-      scope->AddSkipped();
-      return;
-    }
-    scope->AddTiles(end - begin);
-  }
   state.counters->ranges.Add(1);
   state.counters->tiles.Add(end - begin);
   Worker& worker = *state.worker;
@@ -107,13 +99,11 @@ inline void StealingExecutor::RunRange(ThreadState& state, Job& job,
 
 inline void StealingExecutor::FinishJob(ThreadState& state, Job& job) {
   TAKT_DCHECK(!state.is_finishing);
-  Scope* const scope = job.scope;
   state.counters->jobs.Add(1);
   if (cores_ != nullptr) DropClaim(job);
   state.is_finishing = !job.is_closure_;
   job.Finish(*state.worker);  // It may be gone now.
   state.is_finishing = false;
-  if (scope != nullptr) scope->End();
 }
 
 void StealingExecutor::RunChain(ThreadState& state) {

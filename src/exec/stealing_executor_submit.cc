@@ -48,7 +48,6 @@ void StealingExecutor::Submit(Job* job) {
   job->tickets_.store(1, std::memory_order_relaxed);
   job->is_posted_.store(false, std::memory_order_relaxed);
   job->is_being_posted_.store(false, std::memory_order_relaxed);
-  if (job->scope != nullptr) job->scope->Begin();
   if (backup_count_ > 0) {
     submitted_lanes_.Add(job->lane_now(), std::memory_order_relaxed);
   }

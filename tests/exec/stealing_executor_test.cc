@@ -1,6 +1,6 @@
-// The order of jobs by urgency, affinity, scopes, threads that the system
-// refuses, and random work on pretended machines. executor_test.cc tests that
-// every job runs once.
+// The order of jobs by urgency, affinity, threads that the system refuses, and
+// random work on pretended machines. executor_test.cc tests that every job runs
+// once.
 #include "exec/stealing_executor.h"
 
 #include <sched.h>
@@ -17,7 +17,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -61,6 +63,38 @@ class FunctionJob final : public Job {
     return run(begin, end, worker);
   }
   void Finish(Worker& worker) override { finish(worker); }
+};
+
+// The jobs that a test waits for.
+class Countdown {
+ public:
+  explicit Countdown(uint32_t count) : left_(count) {}
+  ~Countdown() { MutexLock lock(&mutex_); }  // The last Drop() may hold it.
+
+  // A job has ended.
+  void Drop() {
+    MutexLock lock(&mutex_);
+    if (--left_ == 0 && helper_ != nullptr) helper_->Notify();
+  }
+  // Runs jobs until all have ended.
+  [[nodiscard]] bool Wait(Executor& executor) {
+    Executor::HelpingCaller helper(executor);
+    {
+      MutexLock lock(&mutex_);
+      if (left_ == 0) return true;
+      helper_ = &helper;
+    }
+    return helper.WaitUntilNotified(kInfiniteFuture);
+  }
+  uint32_t left() const {
+    MutexLock lock(&mutex_);
+    return left_;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  uint32_t left_ ABSL_GUARDED_BY(mutex_);
+  Executor::HelpingCaller* helper_ ABSL_GUARDED_BY(mutex_) = nullptr;
 };
 
 // One helping caller runs all jobs, so the order is the executor's.
@@ -431,13 +465,13 @@ TEST_P(AffinityTest, JobsRunOnAllowedWorkersOnly) {
   ASSERT_TRUE(allowed.ok()) << allowed.status();
   ASSERT_NE(*allowed, nullptr);
   EXPECT_EQ(*executor->FindAffinity(*cpus), *allowed);  // Made once.
-  Scope scope;
+  Countdown jobs_left(300);
   std::atomic<uint64_t> tiles{0};
   std::atomic<uint64_t> wrong{0};
   std::vector<std::unique_ptr<FunctionJob>> jobs;
   for (int i = 0; i < 300; ++i) {
     auto job = std::make_unique<FunctionJob>();
-    job->scope = &scope;
+    job->finish = [&](Worker&) { jobs_left.Drop(); };
     job->allowed = i % 3 == 0 ? nullptr : *allowed;
     job->tile_count = 1 + i % 40;
     job->lane = static_cast<uint8_t>(i % kLaneCount);
@@ -450,7 +484,7 @@ TEST_P(AffinityTest, JobsRunOnAllowedWorkersOnly) {
     executor->Submit(job.get());
     jobs.push_back(std::move(job));
   }
-  EXPECT_TRUE(scope.WaitIdle(*executor, kInfiniteFuture));
+  EXPECT_TRUE(jobs_left.Wait(*executor));
   uint64_t expected = 0;
   for (int i = 0; i < 300; ++i) expected += 1 + i % 40;
   EXPECT_EQ(tiles, expected);
@@ -519,78 +553,6 @@ TEST(FindAffinityTest, TheFirstAffinityPinsAllWorkers) {
     EXPECT_EQ(worker.thread.cpus.ToString(), worker.placement.ToString());
     EXPECT_EQ(worker.thread.cpus.count(), 1u);
   }
-}
-
-TEST(ScopeTest, WaitsForItsOwnJobsAndCountsThem) {
-  Ref<Executor> executor = Make(OptionsOf(2));
-  Scope scope;
-  EXPECT_TRUE(scope.WaitIdle(*executor, 0));
-  std::vector<std::unique_ptr<FunctionJob>> jobs;
-  std::atomic<int> finished{0};
-  for (int i = 0; i < 50; ++i) {
-    jobs.push_back(std::make_unique<FunctionJob>());
-    jobs.back()->scope = &scope;
-    jobs.back()->tile_count = 3;
-    jobs.back()->finish = [&](Worker&) { ++finished; };
-    executor->Submit(jobs.back().get());
-  }
-  EXPECT_TRUE(scope.WaitIdle(*executor, kInfiniteFuture));
-  EXPECT_EQ(finished, 50);
-  const Scope::Statistics statistics = scope.statistics();
-  EXPECT_EQ(statistics.submitted_count, 50u);
-  EXPECT_EQ(statistics.finished_count, 50u);
-  EXPECT_EQ(statistics.tile_count, 150u);
-  EXPECT_EQ(statistics.skipped_count, 0u);
-  executor->Shutdown();
-}
-
-TEST(ScopeTest, AWaitMayEndBeforeItsJobs) {
-  Ref<Executor> executor = Make(OptionsOf(0));
-  Scope scope;
-  {
-    Executor::HelpingCaller keeps(*executor);
-    FunctionJob job;
-    job.scope = &scope;
-    executor->Submit(&job);
-    EXPECT_FALSE(scope.WaitIdle(*executor, 0));
-    EXPECT_TRUE(scope.WaitIdle(*executor, kInfiniteFuture));
-  }
-  executor->Shutdown();
-}
-
-TEST(ScopeTest, JobsOfAFailedScopeFinishWithoutRunning) {
-  Ref<Executor> executor = Make(OptionsOf(0));
-  Scope failing, other;
-  int failing_tiles = 0, other_tiles = 0, finished = 0;
-  FunctionJob job, unaffected;
-  job.scope = &failing;
-  job.tile_count = 4;
-  job.expected_tile_ns = 100'000;  // A tile at a time.
-  job.run = [&](uint32_t begin, uint32_t, Worker&) {
-    ++failing_tiles;
-    if (begin == 1) {
-      failing.Fail(absl::InternalError("first"));
-      failing.Fail(absl::InternalError("second"));
-    }
-    return begin + 1;
-  };
-  job.finish = [&](Worker&) { ++finished; };
-  unaffected.scope = &other;
-  unaffected.run = [&](uint32_t, uint32_t end, Worker&) {
-    ++other_tiles;
-    return end;
-  };
-  executor->Submit(&job);
-  executor->Submit(&unaffected);
-  EXPECT_TRUE(failing.WaitIdle(*executor, kInfiniteFuture));
-  EXPECT_TRUE(other.WaitIdle(*executor, kInfiniteFuture));
-  EXPECT_EQ(failing_tiles, 2);
-  EXPECT_EQ(other_tiles, 1);
-  EXPECT_EQ(finished, 1);
-  EXPECT_EQ(failing.status().message(), "first");
-  EXPECT_TRUE(other.status().ok());
-  EXPECT_GE(failing.statistics().skipped_count, 1u);
-  executor->Shutdown();
 }
 
 TEST(ClosureTest, RunsOnceAndMayBePostedAgain) {
@@ -937,9 +899,9 @@ TEST(HooksTest, WorkersRunOnTheApplicationsThreads) {
     Ref<Executor> executor = Make(options);
     // The threads that started do the work of all.
     EXPECT_EQ(executor->worker_count(), limit);
-    Scope scope;
+    Countdown jobs_left(1);
     FunctionJob job;
-    job.scope = &scope;
+    job.finish = [&](Worker&) { jobs_left.Drop(); };
     job.tile_count = 1000;
     std::atomic<uint32_t> tiles{0};
     job.run = [&](uint32_t begin, uint32_t end, Worker& worker) {
@@ -948,7 +910,7 @@ TEST(HooksTest, WorkersRunOnTheApplicationsThreads) {
       return end;
     };
     executor->Submit(&job);
-    EXPECT_TRUE(scope.WaitIdle(*executor, kInfiniteFuture));
+    EXPECT_TRUE(jobs_left.Wait(*executor));
     EXPECT_EQ(tiles, 1000u);
     executor->Shutdown();
     EXPECT_EQ(threads.joined, limit);
@@ -978,12 +940,12 @@ TEST(PlacementTest, ARefusedPlacementIsReportedAndTheOthersHold) {
   options.placement[1].Add(
       static_cast<uint32_t>(topology::AllowedCpus().Next(0)));
   Ref<Executor> executor = Make(options);
-  Scope scope;
+  Countdown jobs_left(1);
   FunctionJob job;
-  job.scope = &scope;
+  job.finish = [&](Worker&) { jobs_left.Drop(); };
   job.tile_count = 100;
   executor->Submit(&job);
-  EXPECT_TRUE(scope.WaitIdle(*executor, kInfiniteFuture));
+  EXPECT_TRUE(jobs_left.Wait(*executor));
   executor->Shutdown();
   const ExecutorStatistics statistics = executor->statistics();
   EXPECT_NE(statistics.workers[0].thread.affinity_error, 0);
@@ -999,7 +961,7 @@ class Graph {
  public:
   Graph(Executor& executor, uint64_t seed, uint32_t node_count,
         const std::vector<const WorkerSet*>& affinities)
-      : executor_(executor), left_(node_count) {
+      : nodes_left(node_count), executor_(executor) {
     Random random(seed);
     for (uint32_t i = 0; i < node_count; ++i) {
       auto node = std::make_unique<Node>(*this, i);
@@ -1010,7 +972,6 @@ class Graph {
       node->local_bytes = random.Below(5000);
       node->allowed =
           affinities[random.Below(static_cast<uint32_t>(affinities.size()))];
-      node->scope = &scope;
       nodes_.push_back(std::move(node));
       for (uint32_t n = random.Below(4); n > 0 && i > 0; --n) {
         nodes_[random.Below(i)]->successors.push_back(i);
@@ -1027,7 +988,7 @@ class Graph {
     for (Node* root : roots) executor_.Submit(root);
   }
   void Check() const {
-    EXPECT_EQ(left_, 0u);
+    EXPECT_EQ(nodes_left.left(), 0u);
     for (const auto& node : nodes_) {
       ASSERT_EQ(node->tiles_run, node->tile_count);
       ASSERT_EQ(node->finished, 1);
@@ -1035,7 +996,7 @@ class Graph {
     }
   }
 
-  Scope scope;
+  Countdown nodes_left;
   std::atomic<bool> may_run_anywhere{false};
 
  private:
@@ -1060,7 +1021,7 @@ class Graph {
           graph.executor_.Submit(&next);
         }
       }
-      --graph.left_;
+      graph.nodes_left.Drop();
     }
     Graph& graph;
     std::vector<uint32_t> successors;
@@ -1071,7 +1032,6 @@ class Graph {
   };
   Executor& executor_;
   std::vector<std::unique_ptr<Node>> nodes_;
-  std::atomic<uint32_t> left_;
 };
 
 struct Machine {
@@ -1107,7 +1067,7 @@ TEST_P(StressTest, RandomGraphsOnPretendedMachines) {
     Graph second(*executor, seed + 100, 300, affinities);
     std::thread other([&] {
       second.Run();
-      EXPECT_TRUE(second.scope.WaitIdle(*executor, kInfiniteFuture));
+      EXPECT_TRUE(second.nodes_left.Wait(*executor));
     });
     first.Run();
     if (seed % 3 == 0) {  // In the middle of everything.
@@ -1115,7 +1075,7 @@ TEST_P(StressTest, RandomGraphsOnPretendedMachines) {
       first.may_run_anywhere = true;  // What is left then.
       executor->Shutdown();
     } else {
-      EXPECT_TRUE(first.scope.WaitIdle(*executor, kInfiniteFuture));
+      EXPECT_TRUE(first.nodes_left.Wait(*executor));
       other.join();
     }
     first.Check();
@@ -1143,7 +1103,7 @@ TEST(StressTest, ShutdownWhileOthersSubmit) {
     std::thread submits([&] { graph.Run(); });
     executor->Shutdown();
     submits.join();
-    EXPECT_TRUE(graph.scope.WaitIdle(*executor, kInfiniteFuture));
+    EXPECT_TRUE(graph.nodes_left.Wait(*executor));
     graph.Check();
   }
 }

@@ -21,7 +21,6 @@ class CountedWork final : public Work {
     kernel.module_hash = 3;
     kernel.grid[0] = count;
     expected_tile_ns = 2000;
-    scope = nullptr;
   }
   uint32_t RunTiles(uint32_t begin, uint32_t end,
                     exec::Worker& worker) override {

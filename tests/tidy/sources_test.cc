@@ -178,7 +178,6 @@ const std::map<std::string, std::string> kTestedBy = {
     {"exec/caller_scope", "tests/exec/stealing_executor_test.cc"},
     {"exec/expected_time", "tests/exec/stealing_executor_test.cc"},
     {"exec/job", "tests/exec/stealing_executor_test.cc"},
-    {"exec/scope", "tests/exec/stealing_executor_test.cc"},
     {"exec/thread_state", "tests/exec/stealing_executor_test.cc"},
     {"exec/worker_slot", "tests/exec/stealing_executor_test.cc"},
     {"follow/adaptive_policy", "tests/follow/plan_follower_test.cc"},
