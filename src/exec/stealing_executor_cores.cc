@@ -5,8 +5,6 @@
 // the lanes that lack cores, it leaves the rest of its job to others and
 // sleeps as an idle one. It asks again by itself after some time. Threads are
 // woken for a job whatever the limit is: then one of them waits for a core.
-#include <sched.h>
-
 #include <algorithm>
 
 #include "base/check.h"
@@ -62,12 +60,9 @@ void StealingExecutor::YieldCore(ThreadState& state, int64_t deadline_ns) {
   BecomeRealTime(state);
   const int64_t start_ns = NowNs();
   RecordHere(EventKind::kWorkerPark, 0);
-  cpu_load_.Leave(&state.seen_on);
   const uint32_t active = active_.fetch_sub(1, std::memory_order_seq_cst);
   TAKT_CHECK(active > 0);
-  shared.last_cpu = sched_getcpu();
-  shared.idle_lane_min = state.lane_min;
-  idle_.Announce(shared);
+  Announce(state);
   int64_t now_ns = start_ns;
   while (shared.sleeper.raised() == 0 && now_ns < deadline_ns &&
          !stopping_.load(std::memory_order_seq_cst)) {
