@@ -37,7 +37,6 @@ void JobShop::Shutdown() TAKT_UNREACHABLE
 
     sched::AdmissionReport JobShop::Assess(ScheduledStream&) TAKT_UNREACHABLE
     sched::AdmissionReport JobShop::Admit(ScheduledStream&) TAKT_UNREACHABLE
-    void JobShop::Withdraw(ScheduledStream&) TAKT_UNREACHABLE
     void JobShop::SetStandingAdvisor(sched::PlacementAdvisor*) TAKT_UNREACHABLE
     uint64_t JobShop::lost_advisor_count() const TAKT_UNREACHABLE
 

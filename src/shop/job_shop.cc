@@ -292,13 +292,6 @@ sched::AdmissionReport JobShop::AskAdmission(
   return report;
 }
 
-void JobShop::Withdraw(ScheduledStream& stream) {
-  Run([&](sched::Scheduler& scheduler, int64_t) {
-    EnsureKnown(stream);
-    scheduler.Withdraw(stream.id_);
-  });
-}
-
 sched::StreamId JobShop::IdOf(ScheduledStream& stream) {
   sched::StreamId id = 0;
   Run([&](sched::Scheduler&, int64_t) {
@@ -306,15 +299,6 @@ sched::StreamId JobShop::IdOf(ScheduledStream& stream) {
     id = stream.id_;
   });
   return id;
-}
-
-void JobShop::SetAdvisor(sched::PlacementAdvisor* advisor, bool sees_all) {
-  Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
-    advisor_->Set(advisor);
-    scheduler.ReviewAdvised(now_ns);
-  });
-  schedules_all_.store(advisor != nullptr && sees_all,
-                       std::memory_order_relaxed);
 }
 
 bool JobShop::SwapAdvisor(sched::PlacementAdvisor* expected,

@@ -98,7 +98,7 @@ struct JobEnd {
 };
 
 struct JobShopOptions {
-  sched::SchedulerOptions scheduler;  // Without advisor: see SetAdvisor().
+  sched::SchedulerOptions scheduler;  // Without advisor: see SwapAdvisor().
   const topology::Topology* topology = nullptr;  // Borrowed during Create().
   bool is_placed = false;  // Each worker is pinned to its processors.
   std::vector<NpuPlace> npus;
@@ -158,16 +158,13 @@ class JobShop final : public Object {
   // the last job of the stream; before the first job it is not known.
   sched::AdmissionReport Assess(ScheduledStream& stream);
   sched::AdmissionReport Admit(ScheduledStream& stream);
-  void Withdraw(ScheduledStream& stream);
 
   // The stream's id for advisors, for as long as the stream is held.
   sched::StreamId IdOf(ScheduledStream& stream);
-  // Replaces the advisor; nullptr: none. `sees_all`: dispatches that are too
-  // small for a decision go through the scheduler, too. Borrowed until another
-  // one is set.
-  void SetAdvisor(sched::PlacementAdvisor* advisor, bool sees_all);
   // Replaces the advisor if `expected` is the one that is set (nullptr: none).
-  // Returns false, without a change, if another one is set.
+  // Returns false, without a change, if another one is set. `sees_all`:
+  // dispatches that are too small for a decision go through the scheduler, too.
+  // Borrowed until another one is set.
   bool SwapAdvisor(sched::PlacementAdvisor* expected,
                    sched::PlacementAdvisor* advisor, bool sees_all);
   // Sets the advisor that is used while no other one is set. Borrowed until it

@@ -162,7 +162,7 @@ TEST_F(DecisionTraceTest, RecordsThePlanOfAnAdvisorBesideTheRuns) {
   Start();
   Planner advisor;
   advisor.start_ns = now() + 3'000'000;
-  shop().SetAdvisor(&advisor, true);
+  ASSERT_TRUE(shop().SwapAdvisor(nullptr, &advisor, true));
   TestWork work(2);
   work.trace_name = executor().tracer().Intern("conv");
   auto stream = shop().StreamOf(128, nullptr);
@@ -183,7 +183,7 @@ TEST_F(DecisionTraceTest, RecordsThePlanOfAnAdvisorBesideTheRuns) {
   EXPECT_EQ(planned[0].id, slots[0].id);
   EXPECT_EQ(planned[0].parent, slots[0].parent);
   EXPECT_EQ(slots[0].time_ns - planned[0].time_ns, 500'000);
-  shop().SetAdvisor(nullptr, false);
+  EXPECT_TRUE(shop().SwapAdvisor(&advisor, nullptr, false));
 }
 
 TEST_F(DecisionTraceTest, NothingIsRecordedWhileItIsOff) {

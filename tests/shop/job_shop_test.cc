@@ -505,7 +505,7 @@ TEST_F(JobShopTest, AnAdvisorPrescribesTheStartAndTheShards) {
   MakeShop(2);
   Keeper advisor;
   advisor.not_before_ns = now() + 5'000'000;
-  shop().SetAdvisor(&advisor, /*sees_all=*/true);
+  ASSERT_TRUE(shop().SwapAdvisor(nullptr, &advisor, /*sees_all=*/true));
   EXPECT_TRUE(shop().schedules_all());
   auto stream = shop().StreamOf(128, nullptr);
   auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
@@ -520,13 +520,13 @@ TEST_F(JobShopTest, AnAdvisorPrescribesTheStartAndTheShards) {
   executor().RunAll();
   EXPECT_TRUE(work.is_finished);
   EXPECT_EQ(advisor.done_count, 1);
-  shop().SetAdvisor(nullptr, false);
+  EXPECT_TRUE(shop().SwapAdvisor(&advisor, nullptr, false));
 }
 
 TEST_F(JobShopTest, AsksTheAdvisorAgainWhenAnOperationStops) {
   MakeShop(2);
   Keeper advisor;
-  shop().SetAdvisor(&advisor, true);
+  ASSERT_TRUE(shop().SwapAdvisor(nullptr, &advisor, true));
   auto stream = shop().StreamOf(128, nullptr);
   auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
   TestWork first(1), second(1);
@@ -539,13 +539,13 @@ TEST_F(JobShopTest, AsksTheAdvisorAgainWhenAnOperationStops) {
   advisor.not_before_ns = 0;
   executor().RunAll();
   EXPECT_TRUE(second.is_finished);
-  shop().SetAdvisor(nullptr, false);
+  EXPECT_TRUE(shop().SwapAdvisor(&advisor, nullptr, false));
 }
 
 TEST_F(JobShopTest, AnAdvisorThatFindsNoMemoryIsLost) {
   MakeShop(2);
   Keeper advisor;
-  shop().SetAdvisor(&advisor, true);
+  ASSERT_TRUE(shop().SwapAdvisor(nullptr, &advisor, true));
   auto stream = shop().StreamOf(128, nullptr);
   auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
   TestWork delayed(1), second(1), third(1);
@@ -567,16 +567,16 @@ TEST_F(JobShopTest, AnAdvisorThatFindsNoMemoryIsLost) {
   EXPECT_TRUE(delayed.is_finished && second.is_finished && third.is_finished);
   EXPECT_EQ(shop().lost_advisor_count(), 1u);
   // It may be set anew.
-  shop().SetAdvisor(nullptr, false);
+  EXPECT_TRUE(shop().SwapAdvisor(&advisor, nullptr, false));
   advisor.finds_no_memory = false;
   advisor.not_before_ns = 0;
-  shop().SetAdvisor(&advisor, true);
+  ASSERT_TRUE(shop().SwapAdvisor(nullptr, &advisor, true));
   TestWork last(1);
   shop().Submit(*job, &last);
   shop().Decide();
   EXPECT_GT(advisor.asked_count, asked_count);
   executor().RunAll();
-  shop().SetAdvisor(nullptr, false);
+  EXPECT_TRUE(shop().SwapAdvisor(&advisor, nullptr, false));
 }
 
 TEST_F(JobShopTest, ALostAdvisorHidesNoOther) {
@@ -590,12 +590,12 @@ TEST_F(JobShopTest, ALostAdvisorHidesNoOther) {
   shop().Submit(*job, &works[0]);
   shop().Decide();
   EXPECT_TRUE(standing.is_lost);
-  shop().SetAdvisor(&set, false);
+  ASSERT_TRUE(shop().SwapAdvisor(nullptr, &set, false));
   shop().Submit(*job, &works[1]);
   shop().Decide();
   EXPECT_TRUE(set.is_lost);
   // The standing one stays lost when the other one goes.
-  shop().SetAdvisor(nullptr, false);
+  EXPECT_TRUE(shop().SwapAdvisor(&set, nullptr, false));
   shop().Submit(*job, &works[2]);
   shop().Decide();
   EXPECT_EQ(standing.asked_count, 1);
