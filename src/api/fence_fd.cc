@@ -68,12 +68,7 @@ absl::StatusOr<Ref<hal::Fence>> ImportFd(takt_instance_t* instance, int fd,
   TAKT_ASSIGN_OR_RETURN(
       const uint64_t id,
       poller->Watch(fd, watched, [fence](const absl::Status& status) {
-        if (!status.ok()) {
-          fence->Fail(status);
-        } else {
-          // Another party may have signaled it before; it is reached then.
-          fence->Signal().IgnoreError();
-        }
+        fence->Settle(status);
       }));
   // The watch also ends when the fence is signaled or failed by others.
   fence->OnReached(

@@ -8,12 +8,7 @@
 namespace takt::cpu {
 
 void Tell(const hal::Fence* fence, const absl::Status& outcome) {
-  if (fence == nullptr) return;
-  if (outcome.ok()) {
-    fence->Signal().IgnoreError();
-  } else {
-    fence->Fail(outcome);
-  }
+  if (fence != nullptr) fence->Settle(outcome);
 }
 
 void Operation::Start(const hal::Fence* wait) {

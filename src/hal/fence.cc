@@ -222,6 +222,14 @@ void Fence::Fail(const absl::Status& error) const {
   for (const TimelinePoint& point : points_) point.timeline->Fail(error);
 }
 
+void Fence::Settle(const absl::Status& outcome) const {
+  if (outcome.ok()) {
+    Signal().IgnoreError();
+  } else {
+    Fail(outcome);
+  }
+}
+
 absl::Status Fence::Wait(int64_t deadline_ns) const {
   bool reached = false;
   TAKT_RETURN_IF_ERROR(Query(&reached));

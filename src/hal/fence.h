@@ -77,6 +77,9 @@ class Fence final : public Object {
   // fails the barrier. If no share is left, it fails the points that are not
   // reached yet.
   void Fail(const absl::Status& error) const;
+  // Signals the fence if `outcome` is OK, else fails it. Another party may have
+  // done so before.
+  void Settle(const absl::Status& outcome) const;
 
   // Blocks the thread until the fence is reached or has failed, or until
   // `deadline_ns` (of NowNs()): then DEADLINE_EXCEEDED. Workers must not call

@@ -199,11 +199,7 @@ void PlanRun::EndIfIdle() {
     EnterPhase(Phase::kEnding, Phase::kOver);
     status = status_;
   }
-  if (status.ok()) {
-    over_->Signal().IgnoreError();
-  } else {
-    over_->Fail(status);
-  }
+  over_->Settle(status);
   Release();  // Start()'s.
 }
 

@@ -18,15 +18,6 @@ namespace {
 // The bits of AsyncCallOptions::moved_arguments.
 constexpr size_t kMovableArgumentCount = 64;
 
-void SignalOutcome(const hal::Fence& fence, const absl::Status& outcome) {
-  if (outcome.ok()) {
-    // Another party may have signaled or failed the fence before.
-    fence.Signal().IgnoreError();
-  } else {
-    fence.Fail(outcome);
-  }
-}
-
 absl::Status CheckIndices(const Function& function, absl::string_view what,
                           absl::Span<const IndexedFence> fences,
                           size_t index_count) {
@@ -267,7 +258,7 @@ void AsyncCall::OnWaited(hal::FenceWaiter* waiter, const absl::Status& status) {
   AsyncCall* const self = static_cast<Waiter*>(waiter)->call;
   const auto hold = Ref<AsyncCall>::Adopt(self);  // The waiter's.
   if (self->is_relayed_) {
-    SignalOutcome(*self->program_wait_, status);
+    self->program_wait_->Settle(status);
   } else if (!status.ok()) {
     self->Complete(status);
   } else {
@@ -314,8 +305,8 @@ void AsyncCall::Complete(absl::Status status) {
     signal = signal_;
     end = end_;
   }
-  if (signal != nullptr) SignalOutcome(*signal, status);
-  if (end != nullptr) SignalOutcome(*end, status);
+  if (signal != nullptr) signal->Settle(status);
+  if (end != nullptr) end->Settle(status);
   Release();
 }
 
@@ -366,7 +357,7 @@ Ref<hal::Fence> AsyncCall::GetEndFence(Ref<hal::Fence> AsyncCall::*which) {
     if (!has_ended_) return fence;
     status = status_;
   }
-  SignalOutcome(*fence, status);
+  fence->Settle(status);
   return fence;
 }
 

@@ -30,6 +30,20 @@ TEST(FenceTest, CreateIsReachedByOneSignal) {
   EXPECT_EQ(fence->Signal().code(), absl::StatusCode::kFailedPrecondition);
 }
 
+TEST(FenceTest, IsSettledOnceByAnOutcome) {
+  const absl::Status error = absl::AbortedError("lost");
+  bool reached = false;
+  const Ref<Fence> fence = Fence::Create();
+  fence->Settle(absl::OkStatus());
+  fence->Settle(error);
+  fence->Settle(absl::OkStatus());
+  EXPECT_TRUE(IsReached(*fence));
+  const Ref<Fence> failed = Fence::Create();
+  failed->Settle(error);
+  failed->Settle(absl::OkStatus());
+  EXPECT_EQ(failed->Query(&reached), error);
+}
+
 TEST(FenceTest, CreateInAPool) {
   UniqueBlockPool pool(BlockPool::Create());
   Ref<Fence> fence = Fence::Create(*pool);
