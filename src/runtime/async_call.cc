@@ -246,11 +246,6 @@ void AsyncCall::StartWaiting(const Fences& waits) {
   TAKT_TRY { waits_now = waiter_.Start(waits, &status, borrower_.get()); }
   TAKT_CATCH(const std::bad_alloc&) { status = OutOfMemory(); }
   ArmTimeout();
-  if (waits_now && extras_.timeout != nullptr && extras_.timeout->is_refused &&
-      waiter_.Cancel(OutOfMemory())) {
-    waits_now = false;
-    status = OutOfMemory();
-  }
   if (!waits_now) OnWaited(&waiter_, status);
 }
 

@@ -132,7 +132,6 @@ class AsyncCall final : public Object,
       fire = &AsyncCall::OnTimeout;
     }
     AsyncCall* call = nullptr;  // Set before it is armed.
-    bool is_refused = false;    // There was no memory to arm it.
     const int64_t limit_ns;
     const std::shared_ptr<TimerService> timers;
     std::atomic<bool> has_passed{false};

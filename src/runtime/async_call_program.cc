@@ -73,9 +73,6 @@ void AsyncCall::OnWoken(void* self, vm::Invocation& invocation) {
 
 absl::StatusOr<Ref<vm::Invocation>> AsyncCall::CreateProgram() {
   if (cancelled_.load()) {
-    if (extras_.timeout != nullptr && extras_.timeout->is_refused) {
-      return OutOfMemory();
-    }
     return absl::CancelledError(absl::StrCat(function_->name(), ": cancelled"));
   }
   if (extras_.futures != nullptr) TAKT_RETURN_IF_ERROR(TakeFutures());

@@ -1,12 +1,10 @@
 // Asynchronous calls: time limits and cancelling.
 #include <memory>
-#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/exceptions.h"
 #include "base/lean_error.h"
 #include "runtime/async_call.h"
 
@@ -37,17 +35,8 @@ void AsyncCall::ArmTimeout() {
   TAKT_CHECK(extras_.timeout->call == nullptr);  // It is armed once.
   extras_.timeout->call = this;
   Retain();  // While it is armed.
-  TAKT_TRY {
-    extras_.timeout->timers->Arm(
-        extras_.timeout.get(),
-        DeadlineAfter(NowNs(), extras_.timeout->limit_ns));
-  }
-  TAKT_CATCH(const std::bad_alloc&) {
-    Release();
-    // A call without its limit does not run.
-    extras_.timeout->is_refused = true;
-    cancelled_.store(true);
-  }
+  extras_.timeout->timers->Arm(
+      extras_.timeout.get(), DeadlineAfter(NowNs(), extras_.timeout->limit_ns));
 }
 
 void AsyncCall::Expire() {
