@@ -133,13 +133,8 @@ Ref<ScheduledJob> JobShop::ReleaseJob(ScheduledStream& stream,
   auto job = Ref<ScheduledJob>::Adopt(new (*blocks_) ScheduledJob(
       this, &stream, release_ns, deadline_ns, trace_id, may_miss));
   if (is_counted) {
-    job->release_event_.apply = [](ShopEvent* event) {
-      ScheduledJob& released =
-          *static_cast<ScheduledJob::JobEvent*>(event)->job;
-      released.shop_->EnsureReleased(released);
-    };
     NotePosted(*job);
-    queue_.Post(&job->release_event_);
+    Post<&JobShop::EnsureReleased>(&job->release_event_);
   }
   return job;
 }
@@ -157,7 +152,7 @@ void JobShop::Submit(ScheduledJob& job, Work* work) {
   auto* task = new (*blocks_) Task(this, &job, work);
   NotePosted(job);
   task->unseen_count_ = job.unseen_count_.load(std::memory_order_relaxed);
-  task->PostReady(queue_);
+  Post<&JobShop::ApplyReady>(&task->event_);
 }
 
 void JobShop::EndShard(Task& task, Task::Outcome outcome,
@@ -169,18 +164,19 @@ void JobShop::EndShard(Task& task, Task::Outcome outcome,
       task.SubmitMissing();
       return;
     case Task::Outcome::kShrunk:
-      task.PostShrunk(queue_);
+      task.Retain();
+      Post<&JobShop::ApplyShrunk>(&task.shrunk_event_);
       break;
     case Task::Outcome::kGivenUp:
       task.Release();
       work->GiveUp();
       break;
     case Task::Outcome::kStopped:
-      task.PostEnd(queue_, /*is_done=*/false);
+      Post<&JobShop::ApplyStopped>(&task.event_);
       break;
     default:
       TAKT_CHECK(outcome == Task::Outcome::kDone);
-      task.PostEnd(queue_, /*is_done=*/true);
+      Post<&JobShop::ApplyDone>(&task.event_);
       // This comes before the decision, because work that follows may need the
       // same cores.
       work->Finish(worker);
@@ -189,12 +185,7 @@ void JobShop::EndShard(Task& task, Task::Outcome outcome,
 }
 
 void JobShop::EndStream(const ScheduledStream& stream) {
-  stream.end_event_.apply = [](ShopEvent* event) {
-    ScheduledStream* const ended =
-        static_cast<ScheduledStream::StreamEvent*>(event)->stream;
-    ended->shop_->RemoveIfDone(ended);
-  };
-  queue_.Post(&stream.end_event_);
+  Post<&JobShop::ApplyStreamEnd>(&stream.end_event_);
   Decide();
 }
 
@@ -203,11 +194,7 @@ void JobShop::EndJob(const ScheduledJob& job) {
     delete &job;
     return;
   }
-  job.end_event_.apply = [](ShopEvent* event) {
-    ScheduledJob& ended = *static_cast<ScheduledJob::JobEvent*>(event)->job;
-    ended.shop_->ApplyEnd(ended);
-  };
-  queue_.Post(&job.end_event_);
+  Post<&JobShop::ApplyEnd>(&job.end_event_);
   Decide();
 }
 
@@ -216,13 +203,7 @@ void JobShop::Drop(ScheduledJob& job) {
   NotePosted(job);
   // The event holds the job until it is applied.
   job.Retain();
-  job.drop_event_.apply = [](ShopEvent* event) {
-    ScheduledJob& dropped = *static_cast<ScheduledJob::JobEvent*>(event)->job;
-    dropped.shop_->EnsureReleased(dropped);
-    dropped.shop_->scheduler_->Drop(dropped.id_, dropped.shop_->at_ns_);
-    dropped.Release();
-  };
-  queue_.Post(&job.drop_event_);
+  Post<&JobShop::ApplyDrop>(&job.drop_event_);
   Decide();
 }
 
@@ -234,14 +215,7 @@ void JobShop::ReviewLoan(ScheduledJob& job) {
   }
   // The event holds the job until it is applied.
   job.Retain();
-  job.loan_event_.apply = [](ShopEvent* event) {
-    ScheduledJob& lent = *static_cast<ScheduledJob::JobEvent*>(event)->job;
-    // Before the loan is read: a later change posts the event again.
-    lent.is_loan_posted_.store(false, std::memory_order_seq_cst);
-    lent.shop_->ApplyLoan(lent);
-    lent.Release();
-  };
-  queue_.Post(&job.loan_event_);
+  Post<&JobShop::ApplyLoan>(&job.loan_event_);
   Decide();
 }
 

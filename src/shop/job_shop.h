@@ -243,6 +243,15 @@ class JobShop final : public Object {
           const JobShopOptions& options);
   ~JobShop() override;
 
+  // Posts an event, for which the decider calls `kApply` with its subject.
+  template <auto kApply, typename Subject>
+  void Post(EventOf<Subject>* event) {
+    event->apply = [](ShopEvent* posted) {
+      Subject& subject = *static_cast<EventOf<Subject>*>(posted)->subject;
+      (subject.shop_->*kApply)(subject);
+    };
+    queue_.Post(event);
+  }
   // A shard has left the task. On the threads of the executor.
   void EndShard(Task& task, Task::Outcome outcome, exec::Worker& worker);
   // The job has or gets an event, so it ends by one, too.
@@ -258,8 +267,11 @@ class JobShop final : public Object {
   // Releases the job with the first of its events: several threads may submit
   // its first work at a time.
   void EnsureReleased(ScheduledJob& job);
+  void ApplyStreamEnd(ScheduledStream& stream);
   void ApplyEnd(ScheduledJob& job);
+  void ApplyDrop(ScheduledJob& job);
   void ApplyLoan(ScheduledJob& job);
+  void TakeLoan(ScheduledJob& job);
   void ApplyReady(Task& task);
   void ApplyDone(Task& task);
   void ApplyStopped(Task& task);
@@ -289,7 +301,6 @@ class JobShop final : public Object {
   void ReportRun(const Task& task);
   void EnsureKnown(ScheduledStream& stream);
   absl::Status TryAddStream(ScheduledStream& stream);
-  void RemoveIfDone(ScheduledStream* stream);
   static int64_t GuessNs(const Work& work, uint32_t shards);
   void UpdateGuesses(sched::KernelId id, const Work& work);
   sched::KernelId KernelOf(const Work& work);

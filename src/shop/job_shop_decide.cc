@@ -87,9 +87,9 @@ absl::Status JobShop::TryAddStream(ScheduledStream& stream) {
   return absl::OkStatus();
 }
 
-void JobShop::RemoveIfDone(ScheduledStream* stream) {
-  if (stream->is_known_) scheduler_->RemoveStream(stream->id_);
-  delete stream;
+void JobShop::ApplyStreamEnd(ScheduledStream& stream) {
+  if (stream.is_known_) scheduler_->RemoveStream(stream.id_);
+  delete &stream;
 }
 
 // Expects the jobs of the stream to have the operations of the last one, one
@@ -124,7 +124,7 @@ void JobShop::EnsureReleased(ScheduledJob& job) {
   job.id_ = scheduler_->Release(stream.id_, job.release_ns_, job.deadline_ns_,
                                 reinterpret_cast<uintptr_t>(&job), at_ns_,
                                 job.may_miss());
-  if (job.borrower() != nullptr && job.borrower()->has_loan()) ApplyLoan(job);
+  if (job.borrower() != nullptr && job.borrower()->has_loan()) TakeLoan(job);
   ClassStatistics& statistics =
       statistics_
           .classes[static_cast<uint32_t>(stream.requirements().criticality)];
@@ -132,7 +132,20 @@ void JobShop::EnsureReleased(ScheduledJob& job) {
   statistics.release_error.Add(at_ns_ - job.release_ns_);
 }
 
+void JobShop::ApplyDrop(ScheduledJob& job) {
+  EnsureReleased(job);
+  scheduler_->Drop(job.id_, at_ns_);
+  job.Release();  // Drop()'s.
+}
+
 void JobShop::ApplyLoan(ScheduledJob& job) {
+  // Before the loan is read: a later change posts the event again.
+  job.is_loan_posted_.store(false, std::memory_order_seq_cst);
+  TakeLoan(job);
+  job.Release();  // ReviewLoan()'s.
+}
+
+void JobShop::TakeLoan(ScheduledJob& job) {
   sched::Loan loan;
   if (job.borrower()->has_loan()) {
     const JobUrgency urgency = job.borrower()->urgency();
@@ -342,6 +355,7 @@ void JobShop::ApplyDone(Task& task) {
 
 // Some of the task's cores have no more work of it.
 void JobShop::ApplyShrunk(Task& task) {
+  const Ref<Task> hold = Ref<Task>::Adopt(&task);  // EndShard()'s.
   // The run is over, or was stopped, if the count is 0.
   const uint32_t count = task.TakeShrunkCount();
   // An advisor knows the cores by the operation that it placed there.

@@ -51,18 +51,13 @@ class ScheduledStream {
  private:
   friend class JobShop;
   // Any thread may create and release a stream; the decider destroys it.
-  struct StreamEvent : ShopEvent {
-    ScheduledStream* stream = nullptr;
-  };
   ScheduledStream(JobShop* shop, StreamRequirements requirements)
-      : shop_(shop), requirements_(std::move(requirements)) {
-    end_event_.stream = this;
-  }
+      : shop_(shop), requirements_(std::move(requirements)) {}
 
   JobShop* const shop_;
   const StreamRequirements requirements_;
   mutable std::atomic<int32_t> references_{1};
-  mutable StreamEvent end_event_;
+  mutable EventOf<ScheduledStream> end_event_{this};
   // Used by the decider only:
   sched::StreamId id_ = 0;
   bool is_known_ = false;                  // The scheduler knows it as id_.
@@ -105,9 +100,6 @@ class ScheduledJob final : public JobContext {
  private:
   friend class JobShop;
   friend class Task;
-  struct JobEvent : ShopEvent {
-    ScheduledJob* job = nullptr;
-  };
   ScheduledJob(JobShop* shop, ScheduledStream* stream, int64_t release_ns,
                int64_t deadline_ns, uint64_t trace_id, bool may_miss)
       : shop_(shop),
@@ -115,10 +107,7 @@ class ScheduledJob final : public JobContext {
         release_ns_(release_ns),
         deadline_ns_(deadline_ns),
         trace_id_(trace_id),
-        may_miss_(may_miss) {
-    release_event_.job = end_event_.job = drop_event_.job = loan_event_.job =
-        this;
-  }
+        may_miss_(may_miss) {}
   ~ScheduledJob() = default;
   Borrower* borrower() const {
     return borrower_.load(std::memory_order_acquire);
@@ -141,10 +130,10 @@ class ScheduledJob final : public JobContext {
   std::atomic<bool> is_posted_{false};  // It has or gets an event.
   std::atomic<bool> is_dropped_{false};
   std::atomic<uint32_t> unseen_count_{0};
-  JobEvent release_event_;
-  mutable JobEvent end_event_;
-  JobEvent drop_event_;
-  JobEvent loan_event_;
+  EventOf<ScheduledJob> release_event_{this};
+  mutable EventOf<ScheduledJob> end_event_{this};
+  EventOf<ScheduledJob> drop_event_{this};
+  EventOf<ScheduledJob> loan_event_{this};
   std::atomic<bool> is_loan_posted_{false};
   Ref<Borrower> borrower_owner_;
   std::atomic<Borrower*> borrower_{nullptr};  // Null: none, or none yet.

@@ -21,6 +21,13 @@ struct ShopEvent {
   ShopEvent* next = nullptr;
 };
 
+// An event of `subject`, of which it is a member.
+template <typename Subject>
+struct EventOf : ShopEvent {
+  explicit EventOf(Subject* of) : subject(of) {}
+  Subject* const subject;
+};
+
 class ShopEventQueue {
  public:
   // `event` is in no queue. The caller must call Enter() soon.

@@ -64,38 +64,6 @@ Task::Task(JobShop* shop, ScheduledJob* job, Work* work)
       tile_count_(work->tile_count),
       is_sequential_(work->sequential) {
   pieces_.push_back({0, work->tile_count});
-  event_.task = this;
-  shrunk_event_.task = this;
-}
-
-void Task::PostReady(ShopEventQueue& queue) {
-  event_.apply = [](ShopEvent* event) {
-    Task& task = *static_cast<TaskEvent*>(event)->task;
-    task.shop_->ApplyReady(task);
-  };
-  queue.Post(&event_);
-}
-
-void Task::PostEnd(ShopEventQueue& queue, bool is_done) {
-  event_.apply = is_done ? +[](ShopEvent* event) {
-    Task& task = *static_cast<TaskEvent*>(event)->task;
-    task.shop_->ApplyDone(task);
-  }
-                         : +[](ShopEvent* event) {
-    Task& task = *static_cast<TaskEvent*>(event)->task;
-    task.shop_->ApplyStopped(task);
-  };
-  queue.Post(&event_);
-}
-
-void Task::PostShrunk(ShopEventQueue& queue) {
-  Retain();
-  shrunk_event_.apply = [](ShopEvent* event) {
-    Task& task = *static_cast<TaskEvent*>(event)->task;
-    task.shop_->ApplyShrunk(task);
-    task.Release();
-  };
-  queue.Post(&shrunk_event_);
 }
 
 int64_t Task::begin_ns() const {

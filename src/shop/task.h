@@ -99,14 +99,7 @@ class Task {
     uint32_t end;
   };
 
-  struct TaskEvent : ShopEvent {
-    Task* task = nullptr;
-  };
-
   ~Task() = default;
-  void PostReady(ShopEventQueue& queue);
-  void PostEnd(ShopEventQueue& queue, bool is_done);
-  void PostShrunk(ShopEventQueue& queue);
   exec::Executor& executor() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Makes a shard of the current run. It may be destroyed as soon as it is
   // submitted.
@@ -146,8 +139,8 @@ class Task {
   // one tile for longer than the whole next run stops only at the end of its
   // piece.
   std::atomic<bool> stops_[2] = {false, false};
-  TaskEvent event_;  // It is ready; later: it has stopped or is done.
-  TaskEvent shrunk_event_;
+  EventOf<Task> event_{this};  // It is ready; later: it has stopped or is done.
+  EventOf<Task> shrunk_event_{this};
 
   mutable Mutex mutex_;
   absl::InlinedVector<Piece, 6, SpareAllocator<Piece>> pieces_
