@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/exceptions.h"
 
 namespace takt {
 namespace {
@@ -121,7 +122,10 @@ void Borrower::Replace(const Wait* wait, const JobUrgency* loan,
                        Borrowers* changed) {
   const auto before = static_cast<int64_t>(loans_.size());
   std::erase_if(loans_, [wait](const Loan& each) { return each.wait == wait; });
-  if (loan != nullptr && loan->IsAbove(own_)) loans_.push_back({wait, *loan});
+  if (loan != nullptr && loan->IsAbove(own_)) {
+    TAKT_TRY { loans_.push_back({wait, *loan}); }
+    TAKT_CATCH(const std::bad_alloc&) {}
+  }
   // Counted before it can be seen.
   loan_count_.fetch_add(static_cast<int64_t>(loans_.size()) - before,
                         std::memory_order_seq_cst);
@@ -131,7 +135,8 @@ void Borrower::Replace(const Wait* wait, const JobUrgency* loan,
   }
   if (greatest == urgency()) return;
   Store(greatest);
-  changed->push_back(Ref<Borrower>::Retain(this));
+  TAKT_TRY { changed->push_back(Ref<Borrower>::Retain(this)); }
+  TAKT_CATCH(const std::bad_alloc&) {}
 }
 
 void Borrower::Tell(const Borrowers& changed) {
@@ -143,7 +148,8 @@ void Borrower::Tell(const Borrowers& changed) {
 void Borrower::TellObservers(Calls* after) {
   MutexLock lock(&mutex_);
   for (Observer* each = observers_; each != nullptr; each = each->next_) {
-    each->OnUrgency(urgency(), after);
+    TAKT_TRY { each->OnUrgency(urgency(), after); }
+    TAKT_CATCH(const std::bad_alloc&) {}
   }
 }
 

@@ -13,6 +13,10 @@
 //       circle never end; a loan that came into the circle stays until a wait
 //       of the circle is cancelled.
 //
+// Nothing here throws: waits end while memory runs out. Without memory for a
+// loan, or for the list of what a change concerns, work keeps the urgency that
+// it has.
+//
 // Thread-safety: every method may run on any thread. Lock order: the lock of
 // all loans, then mutex_, then whatever Wait::find_holder locks. Loans are
 // rare: only work that waits for something less urgent takes the first lock.
@@ -71,7 +75,8 @@ class Borrower final : public Object {
   class Observer {
    public:
     // Called under a lock of the borrower. Calls that may run other code are
-    // appended to *after, and made without the lock.
+    // appended to *after, and made without the lock; they do not throw. One
+    // that throws std::bad_alloc does without the change.
     virtual void OnUrgency(const JobUrgency& urgency, Calls* after) = 0;
 
    protected:

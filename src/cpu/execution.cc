@@ -282,6 +282,8 @@ void Execution::RaiseParts(uint32_t part_count) {
 }
 
 void Execution::OnUrgency(const JobUrgency&, Borrower::Calls* after) {
+  // The part that is added below must find memory for its end.
+  after->reserve(after->size() + 1);
   uint32_t left = parts_left_.load(std::memory_order_seq_cst);
   do {
     if (left == 0) return;  // The next region sees the loan.

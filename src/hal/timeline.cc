@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/exceptions.h"
 #include "base/lean_error.h"
 #include "base/status.h"
 
@@ -83,7 +84,7 @@ void Timeline::SetSignaller(uint64_t value,
                             Borrower* holder) {
   // Destroyed after the lock is released.
   Ref<const Signaller> before;
-  absl::InlinedVector<Ref<Borrower>, 2> lenders;
+  Borrowers lenders;
   {
     MutexLock lock(&mutex_);
     if (signaller_ == nullptr || signaller_value_ != value) {
@@ -91,20 +92,15 @@ void Timeline::SetSignaller(uint64_t value,
       signaller_ = signaller;
       signaller_value_ = value;
     }
-    if (holder == nullptr || !AddHolder(value, holder)) return;
-    for (TimelineWaiter* waiter = first_;
-         waiter != nullptr && waiter->value <= value;
-         waiter = waiter->next_waiter) {
-      Borrower* const lender = waiter->loan.borrower;
-      if (lender != nullptr && lender->ShouldLendTo(holder)) {
-        lenders.push_back(Ref<Borrower>::Retain(lender));
-      }
-    }
+    if (holder == nullptr) return;
+    // Without memory, work goes without the loan.
+    TAKT_TRY { AddHolder(value, holder, &lenders); }
+    TAKT_CATCH(const std::bad_alloc&) {}
   }
   for (const Ref<Borrower>& lender : lenders) lender->Review();
 }
 
-bool Timeline::AddHolder(uint64_t value, Borrower* holder) {
+void Timeline::AddHolder(uint64_t value, Borrower* holder, Borrowers* lenders) {
   const uint64_t reached = value_.load(std::memory_order_relaxed);
   const auto is_over = [&](const Holder& each) {
     return each.value <= reached;
@@ -112,10 +108,17 @@ bool Timeline::AddHolder(uint64_t value, Borrower* holder) {
   holders_.erase(std::remove_if(holders_.begin(), holders_.end(), is_over),
                  holders_.end());
   for (const Holder& each : holders_) {
-    if (each.value == value) return false;
+    if (each.value == value) return;
   }
   holders_.push_back({value, Ref<Borrower>::Retain(holder)});
-  return true;
+  for (TimelineWaiter* waiter = first_;
+       waiter != nullptr && waiter->value <= value;
+       waiter = waiter->next_waiter) {
+    Borrower* const lender = waiter->loan.borrower;
+    if (lender != nullptr && lender->ShouldLendTo(holder)) {
+      lenders->push_back(Ref<Borrower>::Retain(lender));
+    }
+  }
 }
 
 Ref<Borrower> Timeline::FindHolder(uint64_t value) const {

@@ -149,7 +149,7 @@ class Timeline final : public Object {
   // SetSignaller(). A second signaller for the same value does not replace the
   // first: a call is named rather than its last operation. `holder` is the work
   // that signals the value; waiters lend to it. May be null. The first holder
-  // of a value stays.
+  // of a value stays. Does not throw: without memory, nothing is lent to it.
   void SetSignaller(uint64_t value, const Ref<const Signaller>& signaller,
                     Borrower* holder = nullptr) ABSL_LOCKS_EXCLUDED(mutex_);
   // The work that is known to raise the timeline to `value` or beyond; null if
@@ -174,8 +174,9 @@ class Timeline final : public Object {
   void Abandon() ABSL_LOCKS_EXCLUDED(mutex_);
 
   void Insert(TimelineWaiter* waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // False if the value has one.
-  bool AddHolder(uint64_t value, Borrower* holder)
+  using Borrowers = absl::InlinedVector<Ref<Borrower>, 2>;
+  // Appends the work that lends to the holder, if the value had none.
+  void AddHolder(uint64_t value, Borrower* holder, Borrowers* lenders)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Detaches the waiters of up to `value` and returns the first of them, ready
   // to be run with `outcome`; nullptr if there is none.

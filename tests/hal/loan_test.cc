@@ -6,6 +6,7 @@
 #include "base/borrower.h"
 #include "gtest/gtest.h"
 #include "hal/fence.h"
+#include "tests/support/allocation_faults.h"
 
 namespace takt::hal {
 namespace {
@@ -31,6 +32,16 @@ struct Work : FenceWaiter {
   const Ref<Borrower> borrower;
   bool is_notified = false;
 };
+
+// Starts the wait while allocation number `fault` fails. Whether it waits.
+bool AwaitWithFault(int64_t fault, Work& waits, const Fence& fence) {
+  const AllocationFault armed(fault);
+  try {
+    return waits.Await(fence);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
 
 class LoanTest : public testing::Test {
  protected:
@@ -117,6 +128,84 @@ TEST_F(LoanTest, GoesToTheNextSignallerOfATimeline) {
   EXPECT_EQ(three.priority(), 3);
   ASSERT_TRUE(timeline->Signal(2).ok());
   EXPECT_EQ(two.priority(), 2);
+}
+
+TEST_F(LoanTest, WithoutMemoryForTheLoanTheWaitBeginsAndEnds) {
+  bool is_hit = true;
+  for (int64_t fault = 0; is_hit; ++fault) {
+    const Ref<Fence> first = Fence::Create();
+    const Ref<Fence> second = *Fence::CreateBarrier(3);
+    Work low(*pool_, 10), middle(*pool_, 20);
+    low.WillSignal(*first);
+    middle.WillSignal(**second->TakeShare());
+    ASSERT_TRUE(middle.Await(*first));
+    auto high = std::make_unique<Work>(*pool_, 200);
+    const bool waits = AwaitWithFault(fault, *high, *second);
+    is_hit = AllocationFault::is_hit();
+    // A wait that has not begun may be destroyed.
+    if (!waits) high.reset();
+    EXPECT_TRUE(waits || is_hit);
+    for (const TimelinePoint& point : second->points()) {
+      ASSERT_TRUE(point.timeline->Signal(point.value).ok());
+    }
+    EXPECT_TRUE(!waits || high->is_notified);
+    ASSERT_TRUE(first->Signal().ok());
+    EXPECT_TRUE(middle.is_notified);
+    EXPECT_EQ(low.priority(), 10) << fault;
+    EXPECT_EQ(middle.priority(), 20) << fault;
+    EXPECT_FALSE(Borrower::AnyHasLoan());
+  }
+}
+
+TEST_F(LoanTest, WithoutMemoryToTakeItBackTheWaitEnds) {
+  bool is_hit = true;
+  for (int64_t fault = 0; is_hit; ++fault) {
+    const Ref<Fence> first = Fence::Create();
+    const Ref<Fence> second = Fence::Create();
+    Work low(*pool_, 10), middle(*pool_, 20), high(*pool_, 200);
+    low.WillSignal(*first);
+    middle.WillSignal(*second);
+    ASSERT_TRUE(middle.Await(*first));
+    ASSERT_TRUE(high.Await(*second));
+    {
+      const AllocationFault armed(fault);
+      EXPECT_TRUE(second->Signal().ok());
+    }
+    is_hit = AllocationFault::is_hit();
+    EXPECT_TRUE(high.is_notified) << fault;
+    EXPECT_EQ(middle.priority(), 20) << fault;
+    ASSERT_TRUE(first->Signal().ok());
+    EXPECT_TRUE(middle.is_notified) << fault;
+    EXPECT_EQ(low.priority(), 10) << fault;
+    EXPECT_FALSE(Borrower::AnyHasLoan());
+  }
+}
+
+TEST_F(LoanTest, WithoutMemoryASignallerIsStillNamed) {
+  bool is_hit = true;
+  for (int64_t fault = 0; is_hit; ++fault) {
+    const Ref<Fence> fence = Fence::Create();
+    const Ref<const Signaller> signaller = Signaller::Create("a test");
+    Work low(*pool_, 10), other(*pool_, 11);
+    std::vector<std::unique_ptr<Work>> high;
+    for (int i = 0; i < 4; ++i) {
+      high.push_back(std::make_unique<Work>(*pool_, 200));
+      ASSERT_TRUE(high.back()->Await(*fence));
+    }
+    const TimelinePoint& point = fence->points()[0];
+    {
+      const AllocationFault armed(fault);
+      point.timeline->SetSignaller(point.value, signaller, low.borrower.get());
+      point.timeline->SetSignaller(point.value + 1, signaller,
+                                   other.borrower.get());
+    }
+    is_hit = AllocationFault::is_hit();
+    EXPECT_EQ(point.timeline->FindSignaller(point.value + 1), signaller);
+    ASSERT_TRUE(fence->Signal().ok());
+    for (const auto& each : high) EXPECT_TRUE(each->is_notified);
+    EXPECT_EQ(low.priority(), 10) << fault;
+    EXPECT_FALSE(Borrower::AnyHasLoan());
+  }
 }
 
 TEST_F(LoanTest, NoLoanIsLeftWhenThreadsWaitSignalAndCancel) {
