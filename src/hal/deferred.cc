@@ -35,9 +35,13 @@ void RunOrDefer(Deferred* first) {
   }
   list.last = last;
   if (list.running) return;
-  list.running = true;
+  // Also if a call throws: the thread runs those that are left with the next.
+  struct Turn {
+    explicit Turn(List& list_in) : list(list_in) { list.running = true; }
+    ~Turn() { list.running = false; }
+    List& list;
+  } turn(list);
   RunAll(list);
-  list.running = false;
 }
 
 DeferScope::DeferScope() : is_outermost_(!ThisThread().running) {

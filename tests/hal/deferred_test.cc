@@ -1,6 +1,7 @@
 #include "hal/deferred.h"
 
 #include <functional>
+#include <new>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -52,6 +53,16 @@ TEST(DeferredTest, InAScopeItWaitsForTheEndOfTheOutermost) {
   Call c([&] { order.push_back(3); });
   RunOrDefer(&c);  // The thread is as it was.
   EXPECT_EQ(order.back(), 3);
+}
+
+TEST(DeferredTest, AfterACallThatThrowsTheThreadRunsTheOthers) {
+  int count = 0;
+  Call a([] { throw std::bad_alloc(); }), b([&] { ++count; });
+  a.next = &b;
+  EXPECT_THROW(RunOrDefer(&a), std::bad_alloc);
+  Call c([&] { ++count; });
+  RunOrDefer(&c);
+  EXPECT_EQ(count, 2);
 }
 
 TEST(DeferredTest, AScopeWithinARunLeavesItToThat) {
