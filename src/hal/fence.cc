@@ -161,7 +161,11 @@ absl::StatusOr<Ref<Fence>> Fence::TakeShare() {
     return absl::FailedPreconditionError(absl::StrCat(
         "all ", points_.size(), " signallers of the barrier have their share"));
   }
-  return Ref<Fence>::Adopt(new Fence({*point}));
+  TAKT_TRY { return Ref<Fence>::Adopt(new Fence({*point})); }
+  TAKT_CATCH(const std::bad_alloc&) {}
+  // It cannot be given back.
+  point->timeline->Fail(OutOfMemory());
+  return OutOfMemory();
 }
 
 void Fence::SetSignaller(const Ref<const Signaller>& signaller,
@@ -238,7 +242,10 @@ absl::Status Fence::Wait(int64_t deadline_ns) const {
   auto* wait = new SleepingWait;
   absl::Status status;
   const Fence* self = this;
-  if (!wait->Start({&self, 1}, &status)) {
+  bool waits = false;
+  TAKT_TRY { waits = wait->Start({&self, 1}, &status); }
+  TAKT_CATCH(const std::bad_alloc&) { status = OutOfMemory(); }
+  if (!waits) {
     delete wait;
     return status;
   }
@@ -278,9 +285,26 @@ FenceWaiter::~FenceWaiter() {
 bool FenceWaiter::Start(absl::Span<const Fence* const> fences,
                         absl::Status* status, Borrower* borrower) {
   TAKT_DCHECK(pending_.load(std::memory_order_relaxed) == 0);
-  nodes_.clear();
   failed_.store(false, std::memory_order_relaxed);
   status_ = absl::OkStatus();
+  *status = CollectNodes(fences);
+  if (!status->ok()) nodes_.clear();
+  if (nodes_.empty()) return false;
+
+  // Start() counts as one, so that the wait cannot end while it registers.
+  pending_.store(static_cast<int32_t>(nodes_.size()) + 1,
+                 std::memory_order_relaxed);
+  const int32_t unregistered = RegisterNodes(borrower);
+  if (borrower != nullptr) Lend(*borrower);
+  if (!Drop(unregistered + 1)) return true;
+  // The registered nodes have been notified, but none was the last to drop, so
+  // no thread has called Notify, and none will.
+  *status = status_;
+  return false;
+}
+
+absl::Status FenceWaiter::CollectNodes(absl::Span<const Fence* const> fences) {
+  nodes_.clear();
   size_t count = 0;
   for (const Fence* fence : fences) {
     if (fence != nullptr) count += fence->points().size();
@@ -290,11 +314,7 @@ bool FenceWaiter::Start(absl::Span<const Fence* const> fences,
     if (fence == nullptr) continue;
     for (const TimelinePoint& point : fence->points()) {
       bool reached = false;
-      *status = point.timeline->Query(point.value, &reached);
-      if (!status->ok()) {
-        nodes_.clear();
-        return false;
-      }
+      TAKT_RETURN_IF_ERROR(point.timeline->Query(point.value, &reached));
       if (reached) continue;
       Node& node = nodes_.emplace_back();
       node.value = point.value;
@@ -303,15 +323,11 @@ bool FenceWaiter::Start(absl::Span<const Fence* const> fences,
       node.timeline = Timeline::Anchor(*point.timeline);
     }
   }
-  if (nodes_.empty()) {
-    *status = absl::OkStatus();
-    return false;
-  }
+  return absl::OkStatus();
+}
 
-  const int32_t node_count = static_cast<int32_t>(nodes_.size());
-  TAKT_DCHECK(pending_.load(std::memory_order_relaxed) == 0);
-  // Start() counts as one, so that the wait cannot end while it registers.
-  pending_.store(node_count + 1, std::memory_order_relaxed);
+int32_t FenceWaiter::RegisterNodes(Borrower* borrower) {
+  const auto node_count = static_cast<int32_t>(nodes_.size());
   int32_t unregistered = 0;
   for (int32_t i = 0; i < node_count; ++i) {
     absl::Status outcome;
@@ -326,14 +342,7 @@ bool FenceWaiter::Start(absl::Span<const Fence* const> fences,
   }
   if (failed_.load(std::memory_order_acquire)) unregistered += CancelNodes();
   TAKT_DCHECK(unregistered <= node_count);
-  if (borrower != nullptr) {
-    for (const Node& node : nodes_) LendFor(node, *borrower);
-  }
-  if (!Drop(unregistered + 1)) return true;
-  // The registered nodes have been notified, but none was the last to drop, so
-  // no thread has called Notify, and none will.
-  *status = status_;
-  return false;
+  return unregistered;
 }
 
 bool FenceWaiter::Cancel(absl::Status reason) {
@@ -354,9 +363,11 @@ void FenceWaiter::BeginLoan(Node& node, Borrower* borrower) {
   borrower->Begin(&node.loan);
 }
 
-void FenceWaiter::LendFor(const Node& node, Borrower& borrower) {
-  const Ref<Borrower> holder = node.timeline->FindHolder(node.value);
-  if (borrower.ShouldLendTo(holder.get())) borrower.Review();
+void FenceWaiter::Lend(Borrower& borrower) {
+  for (const Node& node : nodes_) {
+    const Ref<Borrower> holder = node.timeline->FindHolder(node.value);
+    if (borrower.ShouldLendTo(holder.get())) borrower.Review();
+  }
 }
 
 void FenceWaiter::OnTimeline(TimelineWaiter* waiter,

@@ -126,7 +126,7 @@ class FenceWaiter {
   // Waits for every fence of the list (null ones skipped). Returns true if
   // registered: Notify comes, perhaps before Start() returns. False if the
   // outcome is known already: it is in *status and Notify does not come. One
-  // wait at a time.
+  // wait at a time. Throws std::bad_alloc only while nothing is registered.
   // `borrower`: the work that waits, which lends its urgency to the work that
   // will signal the fences. Retained by the owner for as long as the wait
   // lasts. Null: the wait lends nothing.
@@ -146,8 +146,13 @@ class FenceWaiter {
     Timeline::Anchor timeline;
   };
   static void OnTimeline(TimelineWaiter* waiter, const absl::Status& status);
+  // Makes nodes of the points that are not reached. The error of one that has
+  // failed.
+  absl::Status CollectNodes(absl::Span<const Fence* const> fences);
+  // Returns how many nodes are not registered.
+  int32_t RegisterNodes(Borrower* borrower);
   static void BeginLoan(Node& node, Borrower* borrower);
-  static void LendFor(const Node& node, Borrower& borrower);
+  void Lend(Borrower& borrower);
   // Cancels the registered nodes and returns how many there were.
   int32_t CancelNodes();
   // Keeps the first error.
