@@ -185,14 +185,18 @@ absl::StatusOr<uint64_t> FdPoller::Watch(int fd, Readiness wanted,
   epoll_event registration = {};
   registration.events = entry.wanted;
   registration.data.u64 = id;
-  if (epoll_ctl(shared_->epoll.get(), EPOLL_CTL_ADD, entry.fd.get(),
-                &registration) != 0) {
-    return FdError(fd, errno);
-  }
-  // The thread takes the lock before it looks for the entry, so it finds it.
-  const bool is_new = shared_->entries.emplace(id, std::move(entry)).second;
+  // First what may find no memory: what epoll watches has an entry. The thread
+  // takes the lock before it looks for that.
+  const auto [added, is_new] = shared_->entries.emplace(id, std::move(entry));
   TAKT_CHECK(is_new);
-  return id;
+  if (epoll_ctl(shared_->epoll.get(), EPOLL_CTL_ADD, added->second.fd.get(),
+                &registration) == 0) {
+    return id;
+  }
+  const int error = errno;
+  entry = std::move(added->second);  // Destroyed without the lock.
+  shared_->entries.erase(added);
+  return FdError(fd, error);
 }
 
 bool FdPoller::Cancel(uint64_t id) {

@@ -13,6 +13,7 @@
 #include "base/sleeper.h"
 #include "base/unique_fd.h"
 #include "gtest/gtest.h"
+#include "tests/support/allocation_faults.h"
 
 namespace takt {
 namespace {
@@ -110,6 +111,28 @@ TEST_F(FdPollerTest, TheCallerMayCloseItsDescriptor) {
   pipe_.read_end = UniqueFd();
   pipe_.Write();
   EXPECT_TRUE(outcome_.Wait().ok());
+}
+
+TEST_F(FdPollerTest, WithoutMemoryNothingIsWatched) {
+  pipe_.Write();
+  poller_ = *FdPoller::Create({.has_no_thread = true});
+  bool is_hit = true;
+  for (int64_t fault = 0; is_hit; ++fault) {
+    bool is_watched = false;
+    try {
+      const AllocationFault armed(fault);
+      is_watched = poller_
+                       ->Watch(pipe_.read_end.get(), Readiness::kReadable,
+                               outcome_.Callback())
+                       .ok();
+    } catch (const std::bad_alloc&) {
+    }
+    is_hit = AllocationFault::is_hit();
+    EXPECT_EQ(is_watched, !is_hit);
+    // What nothing takes would be ready for ever.
+    EXPECT_EQ(poller_->DispatchReady(), is_watched ? 1u : 0u) << fault;
+  }
+  EXPECT_EQ(outcome_.call_count, 1);
 }
 
 TEST_F(FdPollerTest, OneDescriptorCanBeWatchedManyTimes) {
