@@ -215,22 +215,25 @@ Object* List::Clone(Object& object, CloneMap& clones) {
   return result.release();
 }
 
-void List::TakeSoleLists(std::vector<Value>* lists) {
+void List::TakeSoleLists(List** first) {
   if (!holds_lists_) return;
   for (Value& value : elements_) {
-    List* list = DynCast<List>(value.ref());
-    if (list != nullptr && list->IsUnique()) lists->push_back(std::move(value));
+    List* const list = DynCast<List>(value.ref());
+    if (list == nullptr || !list->IsUnique()) continue;
+    list->next_freed_ = *first;
+    *first = static_cast<List*>(value.TakeRef().release());
   }
 }
 
 List::~List() {
   // Nested lists are freed here, without recursion: nesting may be deep.
-  std::vector<Value> lists;
-  TakeSoleLists(&lists);
-  while (!lists.empty()) {
-    Value value = std::move(lists.back());
-    lists.pop_back();
-    static_cast<List*>(value.ref())->TakeSoleLists(&lists);
+  // Without a container for them either: memory may have run out.
+  List* first = nullptr;
+  TakeSoleLists(&first);
+  while (first != nullptr) {
+    const auto list = Ref<List>::Adopt(first);
+    first = list->next_freed_;
+    list->TakeSoleLists(&first);
   }
 }
 

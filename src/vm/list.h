@@ -69,8 +69,9 @@ class List final : public Object {
 
   ~List() override;
   Value EmptyElement() const;
-  // Moves the elements that are lists without another owner to *lists.
-  void TakeSoleLists(std::vector<Value>* lists);
+  // Takes the elements that are lists without another owner, and puts them
+  // before *first, linked by next_freed_.
+  void TakeSoleLists(List** first);
   absl::Status CheckNotWithin(List& list);
   absl::Status CheckIndex(size_t index) const;
 
@@ -78,6 +79,7 @@ class List final : public Object {
   MemoryCharge charge_;
   std::vector<Value> elements_;
   bool holds_lists_ = false;  // Some element is, or was, a list.
+  List* next_freed_ = nullptr;
 };
 
 }  // namespace takt::vm

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/allocation_faults.h"
 #include "vm/byte_buffer.h"
 
 namespace takt::vm {
@@ -36,6 +37,22 @@ TEST(ListTest, DeepNestingIsFreedAndClonedWithoutRecursion) {
   Ref<Object> copy = Ref<Object>::Adopt(List::Clone(*small, clones));
   EXPECT_NE(copy, small);
   list.reset();
+}
+
+TEST(ListTest, NestedListsAreFreedWithoutMemory) {
+  Ref<List> list = List::Create({}, 0);
+  for (int n = 0; n < 1000; ++n) {
+    Ref<List> outer = List::Create({}, 0);
+    ASSERT_TRUE(outer->Append(Value::FromRef(list)).ok());
+    ASSERT_TRUE(outer->Append(Value::FromRef(List::Create({}, 0))).ok());
+    list = std::move(outer);
+  }
+  const Ref<List> kept = List::Create({}, 0);
+  ASSERT_TRUE(list->Append(Value::FromRef(kept)).ok());
+  const AllocationFault armed(0, /*goes_on=*/true);
+  list.reset();
+  EXPECT_FALSE(AllocationFault::is_hit());
+  EXPECT_TRUE(kept->IsUnique());
 }
 
 TEST(ListTest, ResizeKeepsAndEmpties) {
