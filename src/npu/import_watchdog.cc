@@ -1,23 +1,27 @@
 #include "npu/import_watchdog.h"
 
+#include <new>
+
 #include "base/check.h"
+#include "base/exceptions.h"
 
 namespace takt::npu {
 
 void ImportWatchdog::ScheduleCheck(int64_t at_ns) {
-  check_ns_ = at_ns;
   time_.Schedule(at_ns, &ImportWatchdog::OnTime, this);
+  check_ns_ = at_ns;
 }
 
 void ImportWatchdog::Begin(int64_t time_limit_ns) {
   if (time_limit_ns == kInfiniteFuture) return;
   MutexLock lock(&mutex_);
   TAKT_CHECK(import_end_ns_ == kInfiniteFuture);
-  is_late_ = false;
-  import_end_ns_ = DeadlineAfter(time_.NowNs(), time_limit_ns);
+  const int64_t end_ns = DeadlineAfter(time_.NowNs(), time_limit_ns);
   // A check that comes sooner schedules the next one. So few checks are
   // scheduled, however many imports run.
-  if (check_ns_ > import_end_ns_) ScheduleCheck(import_end_ns_);
+  if (check_ns_ > end_ns) ScheduleCheck(end_ns);
+  is_late_ = false;
+  import_end_ns_ = end_ns;
 }
 
 bool ImportWatchdog::End() {
@@ -39,8 +43,8 @@ void ImportWatchdog::Check() {
   check_ns_ = kInfiniteFuture;
   if (import_end_ns_ == kInfiniteFuture) return;
   if (now_ns < import_end_ns_) {
-    ScheduleCheck(import_end_ns_);
-    return;
+    TAKT_TRY { return ScheduleCheck(import_end_ns_); }
+    TAKT_CATCH(const std::bad_alloc&) {}  // No other check would come.
   }
   is_late_ = true;
   cancel_();

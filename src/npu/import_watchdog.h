@@ -29,7 +29,9 @@ class ImportWatchdog {
   ImportWatchdog(const ImportWatchdog&) = delete;
   ImportWatchdog& operator=(const ImportWatchdog&) = delete;
 
-  // Reports that an import begins. kInfiniteFuture: it has no limit.
+  // Reports that an import begins. kInfiniteFuture: it has no limit. Where it
+  // throws std::bad_alloc, no import has begun. If memory runs out later, the
+  // import may be ended before its limit.
   void Begin(int64_t time_limit_ns) ABSL_LOCKS_EXCLUDED(mutex_);
   // Reports that the import has returned. Returns whether its limit had passed.
   bool End() ABSL_LOCKS_EXCLUDED(mutex_);

@@ -1,8 +1,10 @@
 #include "npu/npu_formats.h"
 
+#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/exceptions.h"
 #include "base/status.h"
 #include "cpu/cpu_features.h"
 #include "cpu/vmvx_executable.h"
@@ -82,10 +84,16 @@ absl::optional<cpu::ImportFunction> NpuFormats::Resolve(
 int NpuFormats::CallImport(void* parameters, void* context, void* reserved) {
   const auto* import = static_cast<const Import*>(context);
   NpuUnit& unit = *import->unit;
-  const absl::Status status = unit.RunImport(
-      NpuRequestScope::Current(),
-      NpuRequestScope::CurrentPolicy(unit.policy()).time_limit_ns,
-      [&] { return import->function(parameters, import->context, reserved); });
+  absl::Status status = OutOfMemory();
+  // Nothing can be thrown through the code of a kernel.
+  TAKT_TRY {
+    status = unit.RunImport(
+        NpuRequestScope::Current(),
+        NpuRequestScope::CurrentPolicy(unit.policy()).time_limit_ns, [&] {
+          return import->function(parameters, import->context, reserved);
+        });
+  }
+  TAKT_CATCH(const std::bad_alloc&) {}
   // The kernel cannot return the reason of its failure.
   if (!status.ok()) NpuRequestScope::NoteFailure(status);
   return static_cast<int>(status.raw_code());
