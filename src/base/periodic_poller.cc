@@ -1,8 +1,10 @@
 #include "base/periodic_poller.h"
 
+#include <new>
 #include <utility>
 
 #include "base/check.h"
+#include "base/exceptions.h"
 
 namespace takt {
 
@@ -31,8 +33,14 @@ bool PeriodicPoller::Rearm() {
 void PeriodicPoller::OnTimer(TimerService::Timer* timer) {
   const auto self =
       Ref<PeriodicPoller>::Adopt(static_cast<Timer*>(timer)->poller);
-  self->Poll();
-  if (!self->Rearm()) self->OnStopped();
+  TAKT_TRY { self->Poll(); }
+  TAKT_CATCH(const std::bad_alloc&) {}
+  if (!self->Rearm()) self->EndPolls();
+}
+
+void PeriodicPoller::EndPolls() {
+  TAKT_TRY { OnStopped(); }
+  TAKT_CATCH(const std::bad_alloc&) {}
 }
 
 void PeriodicPoller::Stop() {
@@ -42,7 +50,7 @@ void PeriodicPoller::Stop() {
     is_stopped_ = true;
     if (!timers_->Cancel(&timer_)) return;  // It fires now: OnTimer() ends it.
   }
-  OnStopped();
+  EndPolls();
   Release();  // The timer's.
 }
 

@@ -28,8 +28,10 @@ class PeriodicPoller : public Object {
   void Start() ABSL_LOCKS_EXCLUDED(mutex_);
 
   virtual int64_t now_ns() const = 0;  // The timers' clock.
+  // One that throws std::bad_alloc on the timer's thread has been in vain.
   virtual void Poll() = 0;
-  // Called once after the last Poll(), on the thread of that or of Stop().
+  // Called once after the last Poll(), on the thread of that or of Stop(). May
+  // throw std::bad_alloc, too.
   virtual void OnStopped() {}
 
  private:
@@ -37,6 +39,7 @@ class PeriodicPoller : public Object {
     PeriodicPoller* poller = nullptr;
   };
   static void OnTimer(TimerService::Timer* timer);
+  void EndPolls();
   // False if the poller has been stopped.
   bool Rearm() ABSL_LOCKS_EXCLUDED(mutex_);
 

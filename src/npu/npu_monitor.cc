@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <utility>
 
 #include "base/check.h"
+#include "base/exceptions.h"
 
 namespace takt::npu {
 namespace {
@@ -13,26 +15,19 @@ constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
 
 }  // namespace
 
-// Probes the unit on a thread of the prober. Deletes itself at its end.
-class NpuMonitor::ProbeJob final : public exec::Job {
- public:
-  explicit ProbeJob(NpuMonitor* monitor)
-      : monitor_(Ref<NpuMonitor>::Retain(monitor)) {}
+uint32_t NpuMonitor::Probe::RunTiles(uint32_t, uint32_t end, exec::Worker&) {
+  // One that finds no memory is due again.
+  TAKT_TRY { monitor->unit_->ProbeIfDue(); }
+  TAKT_CATCH(const std::bad_alloc&) {}
+  return end;
+}
 
-  uint32_t RunTiles(uint32_t, uint32_t end, exec::Worker&) override {
-    monitor_->unit_->ProbeIfDue();
-    return end;
-  }
-  void Finish(exec::Worker&) override {
-    const bool was_probing =
-        monitor_->is_probing_.exchange(false, std::memory_order_release);
-    TAKT_CHECK(was_probing);  // One probe at a time.
-    delete this;
-  }
-
- private:
-  const Ref<NpuMonitor> monitor_;
-};
+void NpuMonitor::Probe::Finish(exec::Worker&) {
+  const auto hold = Ref<NpuMonitor>::Adopt(monitor);  // Of CheckHealth().
+  const bool was_probing =
+      monitor->is_probing_.exchange(false, std::memory_order_release);
+  TAKT_CHECK(was_probing);  // One probe at a time.
+}
 
 Ref<NpuMonitor> NpuMonitor::Start(Ref<NpuUnit> unit, Ref<shop::JobShop> shop,
                                   uint32_t pool, Ref<exec::Executor> prober,
@@ -50,7 +45,9 @@ NpuMonitor::NpuMonitor(Ref<NpuUnit> unit, Ref<shop::JobShop> shop_in,
     : ResourceMonitor(&kType, std::move(shop_in), std::move(timers)),
       unit_(std::move(unit)),
       pool_(pool),
-      prober_(std::move(prober)) {}
+      prober_(std::move(prober)) {
+  probe_.monitor = this;
+}
 
 void NpuMonitor::OnStopped() {
   ReportNpuSpeed(1000);
@@ -86,8 +83,8 @@ void NpuMonitor::ReportNpuSpeed(uint32_t permille) {
 
 void NpuMonitor::ReportHealth(bool is_well) {
   if (is_well == is_well_) return;
-  is_well_ = is_well;
   shop().SetNpuWorks(pool_, is_well);
+  is_well_ = is_well;
 }
 
 uint32_t NpuMonitor::ReadSpeed() {
@@ -118,7 +115,8 @@ void NpuMonitor::CheckHealth() {
       is_probing_.exchange(true, std::memory_order_acq_rel)) {
     return;
   }
-  prober_->Submit(new ProbeJob(this));
+  Retain();  // While it is probed.
+  prober_->Submit(&probe_);
 }
 
 }  // namespace takt::npu

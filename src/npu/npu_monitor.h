@@ -39,7 +39,13 @@ class NpuMonitor final : public shop::ResourceMonitor {
                                std::shared_ptr<TimerService> timers);
 
  private:
-  class ProbeJob;
+  // Probes the unit on a thread of the prober.
+  struct Probe final : exec::Job {
+    uint32_t RunTiles(uint32_t begin, uint32_t end,
+                      exec::Worker& worker) override;
+    void Finish(exec::Worker& worker) override;
+    NpuMonitor* monitor = nullptr;
+  };
 
   NpuMonitor(Ref<NpuUnit> unit, Ref<shop::JobShop> shop, uint32_t pool,
              Ref<exec::Executor> prober, std::shared_ptr<TimerService> timers);
@@ -55,7 +61,8 @@ class NpuMonitor final : public shop::ResourceMonitor {
   const Ref<NpuUnit> unit_;
   const uint32_t pool_;
   const Ref<exec::Executor> prober_;
-  std::atomic<bool> is_probing_{false};
+  Probe probe_;
+  std::atomic<bool> is_probing_{false};  // probe_ is submitted.
 
   // Used by Poll() only:
   int64_t highest_hz_ = 0;

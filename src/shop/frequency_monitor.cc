@@ -50,8 +50,8 @@ void FrequencyMonitor::Poll() {
   if (!has_thermometer_) return;
   const bool is_hot = sensor_.ReadIsHot().value_or(is_hot_);
   if (is_hot == is_hot_) return;
-  is_hot_ = is_hot;
   shop().SetHot(JobShop::HeatSource::kSensor, is_hot);
+  is_hot_ = is_hot;
 }
 
 }  // namespace takt::shop

@@ -38,8 +38,8 @@ class ResourceMonitor : public PeriodicPoller {
   bool ReportSpeed(uint32_t pool, uint32_t permille, uint32_t* reported) {
     TAKT_DCHECK(permille > 0);
     if (permille == *reported) return false;
-    *reported = permille;
     shop_->SetSpeed(pool, permille).IgnoreError();
+    *reported = permille;
     return true;
   }
 

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "gtest/gtest.h"
@@ -95,6 +96,19 @@ TEST_F(PeriodicPollerTest, AStopDuringAPollEndsItAfterThatPoll) {
   timers_->Fire();
   EXPECT_EQ(counts_.ends, 1);
   EXPECT_EQ(timers_->armed, nullptr);
+  look = nullptr;
+  EXPECT_EQ(counts_.destroyed, 1);
+}
+
+TEST_F(PeriodicPollerTest, APollWithoutMemoryIsFollowedByTheNext) {
+  Ref<TestPoller> look = Make();
+  look->Start();
+  look->meanwhile = [] { throw std::bad_alloc(); };
+  timers_->Fire();
+  timers_->Fire();
+  EXPECT_EQ(counts_.looks, 3);
+  look->Stop();
+  EXPECT_EQ(counts_.ends, 1);
   look = nullptr;
   EXPECT_EQ(counts_.destroyed, 1);
 }

@@ -9,6 +9,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/shop/test_support.h"
+#include "tests/support/allocation_faults.h"
 
 namespace takt::npu {
 namespace {
@@ -209,6 +210,51 @@ TEST_F(NpuMonitorTest, AFailedNpuIsUnavailableUntilAProbeSucceeds) {
   EXPECT_TRUE(npu().is_available);
   EXPECT_TRUE(Run().ok());
   AwaitMode(sched::Mode::kNominal);
+}
+
+TEST_F(NpuMonitorTest, WithoutMemoryTheReportsComeLater) {
+  bool is_hit = true;
+  for (int64_t fault = 0; is_hit; ++fault) {
+    fake_.frequency_hz = 500'000'000;
+    fake_.result = TAKT_NPU_RESULT_FAILED;
+    EXPECT_FALSE(Run().ok());
+    Advance(100'000'000);
+    time_->Pass(100'000'000);
+    fake_.throttled_ns += 100'000'000;
+    {
+      const AllocationFault armed(fault, /*goes_on=*/true);
+      timers().FireDue(now());
+    }
+    is_hit = AllocationFault::is_hit();
+    Pass(200'000'000, /*is_throttled=*/true);
+    EXPECT_FALSE(npu().is_available);
+    EXPECT_EQ(npu().speed_permille, 500u);
+    fake_.frequency_hz = 1'000'000'000;
+    fake_.result = TAKT_NPU_RESULT_OK;
+    Pass(20 * kQuarantineNs);
+    prober_->RunAll();
+    Pass(2'000'000'000);
+    EXPECT_TRUE(npu().is_available);
+    EXPECT_EQ(npu().speed_permille, 1000u);
+  }
+}
+
+TEST_F(NpuMonitorTest, WithoutMemoryItIsProbedAllTheSame) {
+  fake_.result = TAKT_NPU_RESULT_FAILED;
+  EXPECT_FALSE(Run().ok());
+  fake_.result = TAKT_NPU_RESULT_OK;
+  Pass(kQuarantineNs - kStepNs);
+  ASSERT_EQ(prober_->size(), 0u);
+  Advance(100'000'000);
+  time_->Pass(100'000'000);
+  {
+    const AllocationFault armed(0, /*goes_on=*/true);
+    timers().FireDue(now());
+  }
+  ASSERT_EQ(prober_->size(), 1u);
+  prober_->RunAll();
+  Pass(100'000'000);
+  EXPECT_TRUE(npu().is_available);
 }
 
 TEST_F(NpuMonitorTest, ALostUnitComesBackAfterAReset) {
