@@ -4,6 +4,7 @@
 
 #include "abi/guard.h"
 #include "absl/container/inlined_vector.h"
+#include "absl/functional/any_invocable.h"
 #include "api/buffer_range.h"
 #include "api/handle.h"
 #include "api/submission.h"
@@ -79,15 +80,18 @@ absl::Status QueueHostCall(const Submission& submission, takt_host_call_t call,
                            void (*release)(void*), void* user_data) {
   auto host_call = std::make_unique<HostCall>(call, release, user_data);
   HostCall* const borrowed = host_call.get();
+  absl::AnyInvocable<absl::Status()&&> function =
+      [owned = std::move(host_call)]() mutable {
+        // Release the function before its fence is signaled.
+        const std::unique_ptr<HostCall> mine = std::move(owned);
+        return FromStatus(mine->call(mine->user_data));
+      };
   bool queued = false;
   absl::Status status = Submit(submission, [&](const hal::QueueTicket& ticket) {
+    TAKT_RETURN_IF_ERROR(
+        submission.device->QueueHostCall(ticket, std::move(function)));
     queued = true;
-    return submission.device->QueueHostCall(
-        ticket, [owned = std::move(host_call)]() mutable {
-          // Release the function before its fence is signaled.
-          const std::unique_ptr<HostCall> mine = std::move(owned);
-          return FromStatus(mine->call(mine->user_data));
-        });
+    return absl::OkStatus();
   });
   if (!queued) borrowed->armed = false;
   return status;

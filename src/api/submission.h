@@ -22,7 +22,8 @@ Submission SubmissionOf(takt_device_t* device, takt_fence_t* wait,
                         takt_fence_t* signal);
 
 // Calls `submit`, which queues one operation that signals its share of the
-// signal fence. INVALID_ARGUMENT without a device.
+// signal fence. INVALID_ARGUMENT without a device. Does not throw
+// std::bad_alloc, but returns it as an error.
 absl::Status Submit(
     const Submission& submission,
     absl::FunctionRef<absl::Status(const hal::QueueTicket&)> submit);

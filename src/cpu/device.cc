@@ -35,7 +35,7 @@ CpuSet UnionOf(absl::Span<const CpuSet> queues, uint64_t affinity) {
 class HostCallOperation final : public Operation, private hal::Deferred {
  public:
   HostCallOperation(Device& device, hal::Fence* signal,
-                    absl::AnyInvocable<absl::Status() &&> call)
+                    absl::AnyInvocable<absl::Status() &&>&& call)
       : Operation(device, signal), call_(std::move(call)) {}
 
  private:
@@ -464,11 +464,14 @@ absl::Status Device::QueueBarrier(const hal::QueueTicket& ticket) {
   return absl::OkStatus();
 }
 
-absl::Status Device::QueueHostCall(const hal::QueueTicket& ticket,
-                                   absl::AnyInvocable<absl::Status() &&> call) {
+absl::Status Device::QueueHostCall(
+    const hal::QueueTicket& ticket,
+    absl::AnyInvocable<absl::Status() &&>&& call) {
+  const OperationTag tag = trace_.Issue(OperationTrace::kHostCall, ticket);
+  // From the constructor on nothing throws.
   auto* operation =
       new (blocks()) HostCallOperation(*this, ticket.signal, std::move(call));
-  operation->set_tag(trace_.Issue(OperationTrace::kHostCall, ticket));
+  operation->set_tag(tag);
   operation->SetBorrower(ticket.job);
   operation->Start(ticket.wait);
   return absl::OkStatus();

@@ -126,7 +126,7 @@ class Device final : public hal::Device {
   absl::Status QueueBarrier(const hal::QueueTicket& ticket) override;
   absl::Status QueueHostCall(
       const hal::QueueTicket& ticket,
-      absl::AnyInvocable<absl::Status() &&> call) override;
+      absl::AnyInvocable<absl::Status() &&>&& call) override;
   void QueueFlush() override;
 
  private:

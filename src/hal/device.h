@@ -203,10 +203,11 @@ class Device : public Object {
                                     CommandBuffer* command_buffer,
                                     absl::Span<const Binding> bindings) = 0;
   virtual absl::Status QueueBarrier(const QueueTicket& ticket) = 0;
-  // Runs `call` in queue order; its status is the operation's outcome.
+  // Runs `call` in queue order; its status is the operation's outcome. Where
+  // this fails or throws, `call` stays the caller's.
   virtual absl::Status QueueHostCall(
       const QueueTicket& ticket,
-      absl::AnyInvocable<absl::Status() &&> call) = 0;
+      absl::AnyInvocable<absl::Status() &&>&& call) = 0;
   // Starts the operations that were kept for a waiting thread.
   virtual void QueueFlush() = 0;
 

@@ -1,8 +1,10 @@
 /* Every queue operation, on two devices of one instance: what it does, what
  * its fences do, and what it refuses. */
+#define _GNU_SOURCE
 #include "takt/queue.h"
 
 #include "tests/api/fixture.h"
+#include "tests/support/fault_injection.h"
 
 #define NO_FENCE ((takt_fence_t*)NULL)
 
@@ -486,6 +488,42 @@ static void host_calls_fail_and_are_skipped(void) {
   takt_fence_release(done);
 }
 
+static void host_calls_that_find_no_memory_are_not_taken(void) {
+  bool is_taken = false;
+  for (long fault = 0; !is_taken; ++fault) {
+    host_call_t call = {0, 0, TAKT_STATUS_OK, NULL};
+    takt_fence_t* start = make_fence();
+    takt_fence_t* done = NULL;
+    REQUIRE_OK(takt_fence_create_barrier(1, &done));
+    fault_arm(FAULT_MEMORY, CAN_INJECT ? fault : -1, true);
+    takt_status_t status = takt_queue_host_call(
+        device, start, done, run_host_call, release_host_call, &call);
+    fault_disarm();
+    is_taken = status == NULL;
+    if (!is_taken) {
+      EXPECT(takt_status_code(status) == TAKT_STATUS_RESOURCE_EXHAUSTED);
+      takt_status_free(status);
+      EXPECT(call.release_count == 0);
+    }
+    /* A share that was taken has failed. */
+    if (!is_taken) {
+      takt_status_t left = takt_fence_signal(done);
+      bool reached = false;
+      status = takt_fence_query(done, &reached);
+      EXPECT(left == NULL
+                 ? reached
+                 : takt_status_code(status) == TAKT_STATUS_RESOURCE_EXHAUSTED);
+      takt_status_free(status);
+      takt_status_free(left);
+    }
+    EXPECT_OK(takt_fence_signal(start));
+    takt_fence_release(start);
+    if (is_taken) EXPECT_OK(wait_for(done));
+    EXPECT(call.run_count == is_taken && call.release_count == is_taken);
+    takt_fence_release(done);
+  }
+}
+
 static void failures_follow_the_fences(void) {
   takt_buffer_t* buffer = allocate(16);
   takt_fence_t* start = make_fence();
@@ -577,6 +615,7 @@ int main(void) {
     RUN(a_barrier_counts_each_operation);
     RUN(host_calls_run_in_order);
     RUN(host_calls_fail_and_are_skipped);
+    RUN(host_calls_that_find_no_memory_are_not_taken);
     RUN(failures_follow_the_fences);
     RUN(mixes_with_invocations);
     takt_device_release(other);
