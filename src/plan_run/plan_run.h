@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
@@ -94,6 +95,8 @@ class PlanRun final : public Object {
     const Binding* binding;
     PlanJobEnd job;
     int64_t deadline_ns;
+    // Made for all results before the call, since its end must find memory.
+    absl::InlinedVector<vm::Value, 4> results;
   };
   struct Timer : TimerService::Timer {
     PlanRun* run = nullptr;

@@ -2,11 +2,11 @@
 #include <new>
 #include <utility>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/exceptions.h"
+#include "base/lean_error.h"
 #include "plan_run/plan_run.h"
 #include "sched/priority.h"
 
@@ -102,6 +102,7 @@ void PlanRun::ReleaseDue() {
 void PlanRun::Issue(std::unique_ptr<CallInFlight> call) {
   Ref<shop::ScheduledJob> job;
   TAKT_TRY {
+    call->results.resize(call->function->signature().results().size());
     job = shop_->ReleaseJob(*call->binding->shop_stream, call->job.release_ns,
                             call->deadline_ns, /*is_counted=*/true);
   }
@@ -132,15 +133,15 @@ void PlanRun::EndCall(std::unique_ptr<CallInFlight> call,
   TAKT_CHECK(call->run.get() == this && call->job.end_ns == 0);
   call->job.end_ns = NowNs();
   const bool is_good = status.ok() && invocation != nullptr;
-  absl::InlinedVector<vm::Value, 4> results;
   if (is_good) {
-    results.resize(call->function->signature().results().size());
-    status = invocation->TakeResults(absl::MakeSpan(results));
+    status = invocation->TakeResults(absl::MakeSpan(call->results));
+  } else {
+    call->results.clear();
   }
   if (call->binding->on_done != nullptr) {
-    call->binding->on_done(call->job, status, results);
+    call->binding->on_done(call->job, status, call->results);
   }
-  results.clear();
+  call->results.clear();
   bool is_last = false;
   {
     MutexLock lock(&mutex_);
@@ -214,16 +215,17 @@ void PlanRun::ReportEvents() {
 }
 
 absl::Status PlanRun::ErrorOf(const follow::PlanEvent& event) const {
-  std::string name = "(none)";
   MutexLock lock(&mutex_);
-  const auto& operations = part_.plan->operations;
-  if (event.operation < operations.size()) {
-    name = operations[event.operation].name;
-  }
-  return absl::AbortedError(
-      absl::StrCat("plan \"", part_.plan->name, "\": operation \"", name,
-                   "\": ", follow::PlanEventName(event.kind), " by ",
-                   event.by_ns, " ns in cycle ", event.cycle));
+  const plan::Plan& plan = *part_.plan;
+  return LeanError(absl::StatusCode::kAborted, [&] {
+    const absl::string_view name =
+        event.operation < plan.operations.size()
+            ? absl::string_view(plan.operations[event.operation].name)
+            : "(none)";
+    return absl::StrCat("plan \"", plan.name, "\": operation \"", name,
+                        "\": ", follow::PlanEventName(event.kind), " by ",
+                        event.by_ns, " ns in cycle ", event.cycle);
+  });
 }
 
 }  // namespace takt::plan_run

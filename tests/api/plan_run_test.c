@@ -2,6 +2,7 @@
  * report. No test depends on the speed of the machine. Starts are only checked
  * not to be early; a plan that must be violated gives an operation a
  * nanosecond. */
+#define _GNU_SOURCE
 #include "takt/plan_run.h"
 
 #include <inttypes.h>
@@ -10,6 +11,7 @@
 
 #include "tests/analysis/contents.h"
 #include "tests/api/fixture.h"
+#include "tests/support/fault_injection.h"
 
 static const char* const kMul = TESTDATA("api/simple_mul.vmfb");
 
@@ -657,6 +659,72 @@ static void a_run_needs_a_job_shop_that_schedules_its_functions(void) {
   scene_destroy(&s);
 }
 
+/* A tensor of zeros. */
+static takt_value_t zeros(takt_device_t* device, takt_element_type_t type,
+                          size_t rank, int64_t rows, int64_t columns,
+                          size_t byte_length) {
+  static const uint8_t kZeros[64];
+  const int64_t shape[2] = {rows, columns};
+  takt_buffer_view_t* view = NULL;
+  REQUIRE_OK(takt_buffer_view_copy_from_host(device, type, rank, shape, kZeros,
+                                             byte_length, &view));
+  return takt_value_ref(view);
+}
+
+/* Memory runs out at every point of a run, for one allocation. */
+static void a_call_of_many_results_ends_where_memory_runs_out(void) {
+  fixture_t f = planned();
+  takt_module_t* module =
+      load_module(f.instance, TESTDATA("models/tool_io.cpu.vmfb"));
+  takt_context_t* context = create_context(f.instance, f.device, module);
+  callee_t callee = {.function = find_function(context, "io")};
+  takt_value_t arguments[11] = {
+      zeros(f.device, TAKT_ELEMENT_F32, 2, 2, 3, 24),
+      zeros(f.device, TAKT_ELEMENT_I8, 1, 3, 0, 3),
+      zeros(f.device, TAKT_ELEMENT_BOOL, 1, 2, 0, 2),
+      zeros(f.device, TAKT_ELEMENT_F16, 1, 4, 0, 8),
+      zeros(f.device, TAKT_ELEMENT_I64, 1, 2, 0, 16),
+      zeros(f.device, TAKT_ELEMENT_F32, 0, 0, 0, 4),
+      zeros(f.device, TAKT_ELEMENT_F32, 1, 0, 0, 0),
+      zeros(f.device, TAKT_ELEMENT_BF16, 1, 3, 0, 6),
+      takt_value_i32(0),
+      takt_value_f32(0),
+      takt_value_i64(0),
+  };
+  takt_plan_t* plan = make_plan(takt_module_content_hash(module), 50, ONCE);
+  seen_t seen;
+  memset(&seen, 0, sizeof(seen));
+  takt_plan_binding_t binding = binding_of("s", &callee, &seen);
+  binding.arguments = arguments;
+  binding.argument_count = 11;
+  long fault = 0;
+  do {
+    takt_plan_run_t* run = NULL;
+    REQUIRE_OK(takt_plan_run_create(f.instance, plan, 1, &binding, NULL, &run));
+    REQUIRE_OK(takt_plan_run_start(run, soon_ns()));
+    fault_arm(FAULT_MEMORY, fault, false);
+    takt_status_t status = takt_plan_run_wait(run, TAKT_INFINITE_FUTURE);
+    const long call_count = fault_call_counts[FAULT_MEMORY];
+    fault_disarm();
+    /* The wait may be what found none. */
+    if (takt_status_code(status) == TAKT_STATUS_RESOURCE_EXHAUSTED) {
+      takt_status_free(status);
+      status = takt_plan_run_wait(run, TAKT_INFINITE_FUTURE);
+    }
+    EXPECT_OK(status);
+    EXPECT(report_of(run).call_count == 4);
+    takt_plan_run_release(run);
+    fault = CAN_INJECT && fault < call_count ? fault + 1 : -1;
+  } while (fault >= 0);
+  EXPECT(seen.done_count > 0);
+  takt_plan_release(plan);
+  takt_values_release(11, arguments);
+  takt_function_release(callee.function);
+  takt_context_release(context);
+  takt_module_release(module);
+  fixture_destroy(&f);
+}
+
 static void a_run_that_was_never_started_may_be_released(void) {
   scene_t s;
   scene_init(&s, 50, ONCE);
@@ -689,6 +757,7 @@ int main(void) {
   RUN(errors_name_the_bad_option);
   RUN(a_plan_must_fit_the_module_and_the_streams);
   RUN(a_run_needs_a_job_shop_that_schedules_its_functions);
+  RUN(a_call_of_many_results_ends_where_memory_runs_out);
   RUN(a_run_that_was_never_started_may_be_released);
   return test_result();
 }
