@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <string>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/exceptions.h"
 #include "base/status.h"
 #include "hal/buffer.h"
 #include "hal/element_type.h"
@@ -110,19 +112,31 @@ bool CallBatch::Fits(AsyncCall& member) const {
   return true;
 }
 
-void CallBatch::Add(AsyncCall* member) {
-  Function& function = member->function();
-  CallBatch* opened = nullptr;
-  {
-    MutexLock lock(&function.batch_mutex());
-    CallBatch*& open = function.open_batch();
-    // A call that does not fit the open batch opens the next one.
-    if (open == nullptr || !open->Fits(*member)) {
-      opened = open = new CallBatch(function);
-    }
-    open->members_.push_back(member);
-    open->Urge(member->job());
+CallBatch* CallBatch::Join(AsyncCall& member) {
+  Function& function = member.function();
+  MutexLock lock(&function.batch_mutex());
+  CallBatch*& open = function.open_batch();
+  // A call that does not fit the open batch opens the next one.
+  Ref<CallBatch> opened;
+  if (open == nullptr || !open->Fits(member)) {
+    opened = Ref<CallBatch>::Adopt(new CallBatch(function));
   }
+  CallBatch& batch = opened != nullptr ? *opened : *open;
+  batch.members_.push_back(&member);
+  batch.Urge(member.job());
+  if (opened != nullptr) open = opened.get();
+  return opened.release();
+}
+
+void CallBatch::Add(AsyncCall* member) {
+  CallBatch* opened = nullptr;
+  bool has_joined = false;
+  TAKT_TRY {
+    opened = Join(*member);
+    has_joined = true;
+  }
+  TAKT_CATCH(const std::bad_alloc&) {}
+  if (!has_joined) member->RunAlone();
   if (opened == nullptr) return;
   opened->run = &CallBatch::Close;
   opened->hal::Deferred::next = nullptr;
@@ -165,20 +179,21 @@ void CallBatch::Take() {
     const auto kept = std::stable_partition(
         members_.begin(), members_.end(),
         [](AsyncCall* member) { return !member->is_cancelled(); });
-    const std::vector<AsyncCall*> cancelled(kept, members_.end());
+    for (auto each = kept; each != members_.end(); ++each) (*each)->RunAlone();
     members_.erase(kept, members_.end());
-    for (AsyncCall* member : cancelled) member->RunAlone();
     if (members_.size() == 1) members_.front()->RunAlone();
     if (members_.size() < 2) {
       Release();
       return;
     }
-    const absl::Status status = CreateProgram();
-    TAKT_CHECK(status.ok() == (program_ != nullptr));
-    if (!status.ok()) {
-      Finish(status);
+    absl::StatusOr<Ref<vm::Invocation>> program = OutOfMemory();
+    TAKT_TRY { program = CreateProgram(); }
+    TAKT_CATCH(const std::bad_alloc&) {}
+    if (!program.ok()) {
+      Finish(program.status());
       return;
     }
+    program_ = *std::move(program);
   }
   // A second reference: once the program has parked, another thread may run
   // it to its end.
@@ -186,7 +201,7 @@ void CallBatch::Take() {
   if (program->Run() != vm::Invocation::State::kParked) EndProgram();
 }
 
-absl::Status CallBatch::CreateProgram() {
+absl::StatusOr<Ref<vm::Invocation>> CallBatch::CreateProgram() {
   std::vector<vm::Value> values;
   std::vector<hal::BufferView*> parts(members_.size());
   const size_t count = function_->signature().arguments().size();
@@ -204,24 +219,29 @@ absl::Status CallBatch::CreateProgram() {
     values.push_back(vm::Value::FromRef(signal_));
   }
   TAKT_ASSIGN_OR_RETURN(
-      program_, vm::Invocation::Create(function_->context().vm(),
-                                       function_->ref(), absl::MakeSpan(values),
-                                       vm::Invocation::ArgumentRefs::kTake));
-  program_->SetJob(job_);
-  program_->SetOnWoken(&CallBatch::OnWoken, this);
-  return absl::OkStatus();
+      Ref<vm::Invocation> program,
+      vm::Invocation::Create(function_->context().vm(), function_->ref(),
+                             absl::MakeSpan(values),
+                             vm::Invocation::ArgumentRefs::kTake));
+  program->SetJob(job_);
+  program->SetOnWoken(&CallBatch::OnWoken, this);
+  return program;
 }
 
 void CallBatch::EndProgram() {
   TAKT_CHECK(members_.size() >= 2 && results_.empty());
   absl::Status status = program_->status();
-  if (status.ok()) results_ = program_->TakeResults();
+  TAKT_TRY {
+    if (status.ok()) results_ = program_->TakeResults();
+  }
+  TAKT_CATCH(const std::bad_alloc&) { status = OutOfMemory(); }
   program_.reset();
   if (signal_ == nullptr || !status.ok()) {
     Finish(status);
     return;
   }
   const hal::Fence* const fences[] = {signal_.get()};
+  // A wait for one point takes no memory.
   if (FenceWaiter::Start(fences, &status)) return;
   Finish(Annotate(status, function_->name()));
 }
@@ -233,7 +253,11 @@ void CallBatch::OnSignal(FenceWaiter* waiter, const absl::Status& status) {
 
 void CallBatch::Finish(const absl::Status& status) {
   absl::Status outcome = status;
-  if (outcome.ok()) outcome = Annotate(Split(), function_->name());
+  if (outcome.ok()) {
+    TAKT_TRY { outcome = Split(); }
+    TAKT_CATCH(const std::bad_alloc&) { outcome = OutOfMemory(); }
+    outcome = Annotate(outcome, function_->name());
+  }
   results_.clear();
   {
     // The calls that wait for these members become ready together, and are

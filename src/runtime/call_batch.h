@@ -42,7 +42,8 @@ class CallBatch final : public Object,
   // the same number of rows.
   static bool CanStack(absl::Span<const vm::Value> arguments);
 
-  // Runs `member`, whose fences are reached, with other calls of its function.
+  // Runs `member`, whose fences are reached, with other calls of its function;
+  // alone if there is no memory for a batch.
   static void Add(AsyncCall* member);
 
   // One tensor of all rows of `parts`, in a buffer of its own.
@@ -61,6 +62,9 @@ class CallBatch final : public Object,
         function_(Ref<Function>::Retain(&function)) {}
   ~CallBatch() override = default;
 
+  // Puts `member` into the open batch of its function. Returns the batch if it
+  // has been opened here, else null.
+  static CallBatch* Join(AsyncCall& member);
   bool Fits(AsyncCall& member) const;
   // Makes the batch at least as urgent as its latest member.
   void Urge(const Function::Job& member);
@@ -69,7 +73,7 @@ class CallBatch final : public Object,
   static void OnSignal(FenceWaiter* waiter, const absl::Status& status);
   void Take() override;
 
-  absl::Status CreateProgram();
+  absl::StatusOr<Ref<vm::Invocation>> CreateProgram();
   // The program has ended.
   void EndProgram();
   // The device work of the program has ended as well.

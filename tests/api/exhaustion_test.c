@@ -195,6 +195,104 @@ static takt_status_t scenario_async(world_t* w) {
   return status;
 }
 
+/* Two calls, and the fences by which they wait for each other. */
+typedef struct pair_t {
+  takt_fence_t* fences[2];
+  takt_invocation_t* calls[2];
+} pair_t;
+
+/* Its calls end in any case. */
+static takt_status_t release_pair(pair_t* pair, takt_status_t status) {
+  for (int i = 0; i < 2; ++i) takt_fence_release(pair->fences[i]);
+  for (int i = 0; i < 2; ++i) {
+    if (pair->calls[i] == NULL) continue;
+    takt_status_free(
+        takt_invocation_wait(pair->calls[i], TAKT_INFINITE_FUTURE));
+    takt_invocation_release(pair->calls[i]);
+  }
+  return status;
+}
+
+static takt_status_t lend(world_t* w, pair_t* pair) {
+  takt_async_options_t options;
+  takt_async_options_init(&options);
+  for (int i = 0; i < 2; ++i) TRY(takt_fence_create(&pair->fences[i]));
+  options.priority = 100;
+  TRY(takt_async_invoke(w->function, &options, 2, w->arguments, pair->fences[0],
+                        pair->fences[1], &pair->calls[0]));
+  options.priority = 200;
+  TRY(takt_async_invoke(w->function, &options, 2, w->arguments, pair->fences[1],
+                        NULL, &pair->calls[1]));
+  TRY(takt_fence_signal(pair->fences[0]));
+  return await_invocation(w, pair->calls[1]);
+}
+
+/* An urgent call waits for the fence of one that is less urgent. */
+static takt_status_t scenario_lend(world_t* w) {
+  const setting_t setting = {
+      "local-task", 1,     NULL, TESTDATA("api/simple_mul_async.vmfb"),
+      "mul",        false, 0};
+  TRY(make_world(w, &setting));
+  pair_t pair = {{NULL, NULL}, {NULL, NULL}};
+  return release_pair(&pair, lend(w, &pair));
+}
+
+/* Products and sums of 2 x 4 numbers. */
+static takt_status_t check_scaled(takt_invocation_t* call) {
+  takt_value_t results[2] = {{TAKT_VALUE_NONE}, {TAKT_VALUE_NONE}};
+  TRY(takt_invocation_wait(call, TAKT_INFINITE_FUTURE));
+  TRY(takt_invocation_take_results(call, 2, results));
+  float products[8] = {0};
+  takt_status_t status = takt_buffer_view_copy_to_host(
+      takt_value_as_buffer_view(&results[0]), products, sizeof(products));
+  takt_values_release(2, results);
+  if (status != NULL) return status;
+  return products[7] == 64 ? NULL : wrong_result();
+}
+
+static takt_status_t run_batch(world_t* w, pair_t* pair) {
+  takt_async_options_t options;
+  takt_async_options_init(&options);
+  options.batch = true;
+  TRY(takt_fence_create(&pair->fences[0]));
+  for (int i = 0; i < 2; ++i) {
+    TRY(takt_async_invoke(w->function, &options, 2, w->arguments,
+                          pair->fences[0], NULL, &pair->calls[i]));
+  }
+  TRY(takt_fence_signal(pair->fences[0]));
+  TRY(check_scaled(pair->calls[0]));
+  return check_scaled(pair->calls[1]);
+}
+
+static takt_status_t call_alone(world_t* w) {
+  pair_t pair = {{NULL, NULL}, {NULL, NULL}};
+  takt_status_t status = takt_async_invoke(w->function, NULL, 2, w->arguments,
+                                           NULL, NULL, &pair.calls[0]);
+  if (status == NULL) status = check_scaled(pair.calls[0]);
+  return release_pair(&pair, status);
+}
+
+/* Two calls as one; whatever becomes of them, the context runs the next. */
+static takt_status_t scenario_batch(world_t* w) {
+  const setting_t setting = {
+      "local-task", 1,     NULL, TESTDATA("async/batch.cpu.async.vmfb"),
+      "scale",      false, 0};
+  TRY(make_world(w, &setting));
+  const float values[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  const int64_t shape[2] = {2, 4};
+  takt_buffer_view_release(w->view);
+  w->view = NULL;
+  TRY(takt_buffer_view_copy_from_host(w->devices[0], TAKT_ELEMENT_F32, 2, shape,
+                                      values, sizeof(values), &w->view));
+  w->arguments[0] = w->arguments[1] = takt_value_ref(w->view);
+  pair_t pair = {{NULL, NULL}, {NULL, NULL}};
+  takt_status_t status = release_pair(&pair, run_batch(w, &pair));
+  takt_status_t next = call_alone(w);
+  if (status == NULL) return next;
+  takt_status_free(next);
+  return status;
+}
+
 /* So many jobs fail only if memory runs out for all of them. */
 enum { kFailedJobCount = 5 };
 
@@ -362,6 +460,7 @@ static const scenario_t kScenarios[] = {
     {"stream", &scenario_stream},     {"windows", &scenario_windows},
     {"trace", &scenario_trace},       {"solve", &scenario_solve},
     {"npu", &scenario_npu},           {"fence", &scenario_fence},
+    {"lend", &scenario_lend},         {"batch", &scenario_batch},
 };
 enum { kScenarioCount = sizeof(kScenarios) / sizeof(kScenarios[0]) };
 
