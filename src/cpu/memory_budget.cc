@@ -1,9 +1,12 @@
 #include "cpu/memory_budget.h"
 
 #include <algorithm>
+#include <new>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/exceptions.h"
 
 namespace takt::cpu {
 
@@ -45,7 +48,8 @@ void MemoryBudget::Group::Close() {
 bool MemoryBudget::TryTake(uint64_t bytes) {
   MutexLock lock(&mutex_);
   uint64_t pending = 0;
-  for (const Ref<Group>& group : admitted_) {
+  for (Group* group = admitted_; group != nullptr;
+       group = group->next_admitted_) {
     pending =
         std::min(bytes_, pending + std::min(bytes_, group->pending_bytes_));
   }
@@ -168,8 +172,13 @@ void MemoryBudget::OnTimer() {
       first_ = stalled->next;
       if (first_ == nullptr) last_ = nullptr;
       NoteWaitEnd(*stalled);
-      status = absl::ResourceExhaustedError(absl::StrCat(
-          "stalled: no room for ", stalled->bytes, " bytes: ", DescribeUse()));
+      status = OutOfMemory();
+      TAKT_TRY {
+        status = absl::ResourceExhaustedError(
+            absl::StrCat("stalled: no room for ", stalled->bytes,
+                         " bytes: ", DescribeUse()));
+      }
+      TAKT_CATCH(const std::bad_alloc&) {}
       if (Group* group = stalled->group.get()) {
         TAKT_CHECK(group->pending_bytes_ >= stalled->bytes);
         group->pending_bytes_ -= stalled->bytes;
@@ -208,8 +217,9 @@ uint64_t MemoryBudget::RemainingOf(const Group& group) const {
 
 uint64_t MemoryBudget::Reserved(const Group* except) const {
   uint64_t reserved = 0;
-  for (const Ref<Group>& group : admitted_) {
-    if (group.get() == except) continue;
+  for (Group* group = admitted_; group != nullptr;
+       group = group->next_admitted_) {
+    if (group == except) continue;
     reserved = std::min(bytes_, reserved + RemainingOf(*group));
   }
   return reserved;
@@ -247,7 +257,9 @@ void MemoryBudget::Grant(Request& request) {
   group->pending_bytes_ -= request.bytes;
   if (!group->is_admitted_) {
     group->is_admitted_ = true;
-    admitted_.push_back(request.group);
+    group->Retain();
+    group->next_admitted_ = std::exchange(admitted_, group);
+    ++admitted_count_;
   }
   DropIfDone(*group);
 }
@@ -296,12 +308,14 @@ void MemoryBudget::DropIfDone(Group& group) {
   if (group.is_open_ || group.pending_bytes_ != 0 || !group.is_admitted_) {
     return;
   }
-  admitted_.erase(std::find_if(
-      admitted_.begin(), admitted_.end(),
-      [&](const Ref<Group>& other) { return other.get() == &group; }));
+  Group** link = &admitted_;
+  while (*link != &group) link = &(*link)->next_admitted_;
+  *link = group.next_admitted_;
+  --admitted_count_;
   // A closed group's request that comes late (it was announced before) finds
   // pending bytes; without any, nothing comes.
   group.is_admitted_ = false;
+  group.Release();  // The caller holds another one.
 }
 
 MemoryBudget::Statistics MemoryBudget::statistics() const {
@@ -326,7 +340,7 @@ std::string MemoryBudget::DescribeUse() const {
   const uint64_t reserved = Reserved(nullptr);
   if (reserved > 0) {
     absl::StrAppend(&text, ", ", reserved, " are kept for the ",
-                    admitted_.size(), " invocations that have begun");
+                    admitted_count_, " invocations that have begun");
   }
   if (is_quiet()) {
     absl::StrAppend(&text,

@@ -32,7 +32,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -69,6 +68,7 @@ class MemoryBudget {
     bool is_open_ = true;
     bool is_parked_ = false;
     bool is_admitted_ = false;
+    Group* next_admitted_ = nullptr;
     uint64_t granted_bytes_ = 0;  // Ever.
     uint64_t pending_bytes_ = 0;  // Queued, whether or not reached yet.
   };
@@ -190,7 +190,8 @@ class MemoryBudget {
   uint64_t in_use_ ABSL_GUARDED_BY(mutex_) = 0;
   Request* first_ ABSL_GUARDED_BY(mutex_) = nullptr;  // Waiting, in order.
   Request* last_ ABSL_GUARDED_BY(mutex_) = nullptr;
-  std::vector<Ref<Group>> admitted_ ABSL_GUARDED_BY(mutex_);
+  Group* admitted_ ABSL_GUARDED_BY(mutex_) = nullptr;  // Each is retained.
+  size_t admitted_count_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t work_count_ ABSL_GUARDED_BY(mutex_) = 0;
   Statistics statistics_ ABSL_GUARDED_BY(mutex_);
 };

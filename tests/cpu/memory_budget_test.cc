@@ -12,6 +12,7 @@
 
 #include "base/random.h"
 #include "gtest/gtest.h"
+#include "tests/support/allocation_faults.h"
 
 namespace takt::cpu {
 namespace {
@@ -120,6 +121,25 @@ TEST(MemoryBudgetTest, AGroupIsAdmittedAsAWhole) {
   EXPECT_TRUE(b1.is_granted && b2.is_granted);
   b1.GiveBack();
   b2.GiveBack();
+}
+
+TEST(MemoryBudgetTest, GroupsAreAdmittedWithoutMemory) {
+  MemoryBudget budget(512);
+  Ref<Group> a = MakeGroup(budget, 200), b = MakeGroup(budget, 300);
+  TestRequest a1(budget, 100, a), b1(budget, 100, b);
+  {
+    const AllocationFault armed(0, /*goes_on=*/true);
+    a1.Await();
+    b1.Await();
+    EXPECT_FALSE(AllocationFault::is_hit());
+  }
+  EXPECT_TRUE(a1.is_granted && b1.is_granted);
+  a->Close();
+  b->Close();
+  a1.GiveBack();
+  b1.GiveBack();
+  a1.group.reset();
+  EXPECT_TRUE(a->IsUnique());
 }
 
 TEST(MemoryBudgetTest, AnOpenGroupOfUnknownNeedIsAlone) {
@@ -310,6 +330,24 @@ TEST(MemoryBudgetTest, AStallIsReported) {
   first.GiveBack();
   other.GiveBack();
   EXPECT_EQ(budget.statistics().bytes_in_use, 0u);
+}
+
+TEST(MemoryBudgetTest, AStallIsReportedWithoutMemory) {
+  auto timers = std::make_shared<ManualTimers>();
+  Ref<Owner> owner = MakeRef<Owner>();
+  MemoryBudget budget(512, 1000, timers);
+  budget.SetOwner(owner.get());
+  TestRequest first(budget, 300), second(budget, 300);
+  first.Await();
+  second.Await();
+  {
+    const AllocationFault armed(0, /*goes_on=*/true);
+    timers->Pass();
+  }
+  EXPECT_TRUE(AllocationFault::is_hit());
+  EXPECT_EQ(second.status.code(), absl::StatusCode::kResourceExhausted);
+  first.GiveBack();
+  EXPECT_TRUE(owner->IsUnique());
 }
 
 TEST(MemoryBudgetTest, StallsAreNotCheckedOnceRetired) {
