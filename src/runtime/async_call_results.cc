@@ -25,6 +25,7 @@ absl::Status AsyncCall::KeepResult(size_t index, Ref<hal::Fence>* end) {
         absl::StrCat("result ", index, " of ", function_->name(),
                      ", which has ", count, " results"));
   }
+  *end = GetEndFence(&AsyncCall::end_);
   {
     MutexLock lock(&mutex_);
     const bool are_taken =
@@ -41,7 +42,6 @@ absl::Status AsyncCall::KeepResult(size_t index, Ref<hal::Fence>* end) {
     if (keeper_count_ == 0) kept_.reserve(count);
     ++keeper_count_;
   }
-  *end = GetEndFence(&AsyncCall::end_);
   (*end)->SetSignaller(function_->signaller(), borrower_.get());
   return absl::OkStatus();
 }

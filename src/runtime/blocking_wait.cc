@@ -1,10 +1,12 @@
 #include "runtime/blocking_wait.h"
 
 #include <atomic>
+#include <new>
 #include <vector>
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/exceptions.h"
 #include "base/status.h"
 
 namespace takt::runtime {
@@ -79,7 +81,10 @@ class AnyWait {
       Waiter& waiter = waiters_[i];
       waiter.wait = this;
       references_.fetch_add(1, std::memory_order_relaxed);
-      waiter.started = waiter.Start({&fences[i], 1}, &waiter.outcome);
+      TAKT_TRY {
+        waiter.started = waiter.Start({&fences[i], 1}, &waiter.outcome);
+      }
+      TAKT_CATCH(const std::bad_alloc&) { waiter.outcome = OutOfMemory(); }
       if (!waiter.started) {
         if (Decide(static_cast<int64_t>(i))) thread_.Notify();
         Release();

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
 #include <thread>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/exceptions.h"
+#include "tests/support/allocation_faults.h"
 
 namespace takt::runtime {
 namespace {
@@ -159,6 +162,33 @@ TEST_P(BlockingWaitTest, SeveralFencesMayDecideAtOnce) {
     EXPECT_LT(index, 2u);
     one.join();
     other.join();
+  }
+}
+
+TEST_P(BlockingWaitTest, WithoutMemoryNoFenceIsWaitedForAnyLonger) {
+  bool is_hit = true;
+  for (int64_t fault = 0; is_hit; ++fault) {
+    auto plain = hal::Fence::Create();
+    auto barrier = *hal::Fence::CreateBarrier(3);
+    absl::Status status = OutOfMemory();
+    {
+      BlockingWait wait(executor());
+      const std::vector<hal::Fence*> fences = {plain.get(), barrier.get()};
+      size_t index = 99;
+      const AllocationFault armed(fault);
+      try {
+        status = WaitForAny(fences, wait, NowNs() + 1000, &index);
+      } catch (const std::bad_alloc&) {
+      }
+      is_hit = AllocationFault::is_hit();
+    }
+    // A thread that waits may do without what it has not found.
+    EXPECT_TRUE(absl::IsDeadlineExceeded(status) ||
+                (is_hit && absl::IsResourceExhausted(status)))
+        << status;
+    // No waiter is left that would notify a thread that has gone on.
+    EXPECT_TRUE(plain->Signal().ok());
+    barrier->Fail(absl::AbortedError("no"));
   }
 }
 
