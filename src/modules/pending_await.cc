@@ -1,11 +1,13 @@
 #include "modules/pending_await.h"
 
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "base/block_pool.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/exceptions.h"
 #include "base/lean_error.h"
 
 namespace takt::modules {
@@ -59,8 +61,13 @@ absl::StatusOr<int32_t> PendingAwait::Begin(
   invocation.SetParkedState(std::unique_ptr<vm::Invocation::ParkedState>(
       new (invocation.pool()) Handle(await)));
 
-  absl::Status status;
-  if (!await->waiter_.Start(fences, &status, await->borrower_.get())) {
+  absl::Status status = OutOfMemory();
+  bool waits = false;
+  TAKT_TRY {
+    waits = await->waiter_.Start(fences, &status, await->borrower_.get());
+  }
+  TAKT_CATCH(const std::bad_alloc&) {}
+  if (!waits) {
     await->parties_.store(0, std::memory_order_relaxed);
     await->invocation_.reset();
     await->self_.reset();

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "tests/modules/hal_calls.h"
+#include "tests/support/allocation_faults.h"
 
 namespace takt::modules {
 namespace {
@@ -44,6 +45,38 @@ TEST_F(PendingAwaitTest, AwaitParksUntilTheLastFenceIsReached) {
   TAKT_ASSERT_OK(invocation.status());
   EXPECT_EQ(invocation.results()[0].i32(), 0);
   EXPECT_EQ(calls_.timers->armed_count, 0);
+}
+
+TEST_F(PendingAwaitTest, WithoutMemoryNothingIsAwaitedOrKept) {
+  bool is_hit = true;
+  for (int64_t fault = 0; is_hit; ++fault) {
+    const auto a = hal::Fence::Create();
+    const auto b = hal::Fence::Create();
+    auto prepared =
+        calls_.Prepare("hal.fence.await/3", kForever, kNoFlags, a, nullptr, b);
+    TAKT_ASSERT_OK(prepared);
+    vm::Invocation& invocation = **prepared;
+    WokenCount woken;
+    invocation.SetOnWoken(&WokenCount::OnWoken, &woken);
+    vm::Invocation::State state = vm::Invocation::State::kDone;
+    {
+      const AllocationFault armed(fault);
+      state = invocation.Run();
+    }
+    is_hit = AllocationFault::is_hit();
+    TAKT_ASSERT_OK(a->Signal());
+    TAKT_ASSERT_OK(b->Signal());
+    if (state == vm::Invocation::State::kParked) {
+      EXPECT_EQ(woken.count, 1);
+      EXPECT_EQ(invocation.Run(), vm::Invocation::State::kDone);
+      TAKT_ASSERT_OK(invocation.status());
+    } else {
+      EXPECT_TRUE(is_hit);
+      EXPECT_EQ(invocation.status().code(),
+                absl::StatusCode::kResourceExhausted);
+    }
+    EXPECT_EQ(invocation.reference_count(), 1) << fault;
+  }
 }
 
 TEST_F(PendingAwaitTest, AFailureEndsTheAwaitAtOnce) {
