@@ -1,10 +1,12 @@
 #include "vm/context.h"
 
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/exceptions.h"
 #include "base/nearest_names.h"
 #include "base/status.h"
 #include "vm/bytecode_module.h"
@@ -84,7 +86,8 @@ Context::Context(absl::Span<const Ref<Module>> modules, Ref<Linkage> linkage,
 Context::~Context() {
   for (size_t i = initialized_; i-- > 0;) {
     // The error of a destructor has no caller to return to.
-    CallSpecial(i, "__deinit", nullptr).IgnoreError();
+    TAKT_TRY { CallSpecial(i, "__deinit", nullptr).IgnoreError(); }
+    TAKT_CATCH(const std::bad_alloc&) {}
   }
   // Later modules may hold objects of earlier ones.
   while (!states_.empty()) states_.pop_back();

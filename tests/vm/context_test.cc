@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/allocation_faults.h"
 #include "tests/vm/short_values.h"
 #include "tests/vm/vm_test_util.h"
 #include "vm/byte_buffer.h"
@@ -111,6 +112,19 @@ TEST(ContextTest, InitializesInOrderAndEndsInReverse) {
     EXPECT_EQ(log.states, 1);
   }
   EXPECT_THAT(log.notes, ElementsAre(1, 2, 12, 11));
+  EXPECT_EQ(log.states, 0);
+}
+
+TEST(ContextTest, EndsWithoutMemory) {
+  Log log;
+  auto context = Link({RecorderModule(&log, false), Load(Special("a", 1, 11))});
+  ASSERT_NE(context, nullptr);
+  context->pool().Trim();
+  {
+    const AllocationFault armed(0, /*goes_on=*/true);
+    context.reset();
+  }
+  EXPECT_TRUE(AllocationFault::is_hit());
   EXPECT_EQ(log.states, 0);
 }
 
