@@ -204,15 +204,20 @@ void Stream::Stop() {
 void Stream::AddFollower(Stream* follower) {
   TAKT_CHECK(follower->after_.get() == this);
   MutexLock lock(&mutex_);
+  for (Ref<Stream>& each : followers_) {
+    if (each != nullptr) continue;
+    each = Ref<Stream>::Retain(follower);
+    return;
+  }
   followers_.push_back(Ref<Stream>::Retain(follower));
 }
 
 void Stream::RemoveFollower(Stream* follower) {
   MutexLock lock(&mutex_);
   // The caller of the follower's Stop() holds another reference.
-  std::erase_if(followers_, [&](const Ref<Stream>& entry) {
-    return entry.get() == follower;
-  });
+  for (Ref<Stream>& each : followers_) {
+    if (each.get() == follower) each = nullptr;
+  }
 }
 
 // Once the timer is armed again, it may fire on another thread, and Stop() may
@@ -308,12 +313,14 @@ void Stream::DropPending(const PendingRelease& release) {
 
 void Stream::ReleaseFollowers(const StreamJob& job,
                               absl::Span<const vm::Value> results) {
-  absl::InlinedVector<Ref<Stream>, 4> followers;
-  {
-    MutexLock lock(&mutex_);
-    followers.assign(followers_.begin(), followers_.end());
-  }
-  for (const Ref<Stream>& follower : followers) {
+  for (size_t i = 0;; ++i) {
+    Ref<Stream> follower;
+    {
+      MutexLock lock(&mutex_);
+      if (i >= followers_.size()) return;
+      follower = followers_[i];
+    }
+    if (follower == nullptr) continue;
     // A full input queue stays as it is.
     if (follower->takes_results_) follower->PutInput(results).IgnoreError();
     follower->ReleaseJob(job.origin_ns);

@@ -269,6 +269,8 @@ class Stream final : public Object {
   ReleaseQueue pending_ ABSL_GUARDED_BY(mutex_);
   absl::optional<InFlight> in_flight_ ABSL_GUARDED_BY(mutex_);
   // Running streams that this one's jobs release.
+  // A place whose stream is gone is null, and taken by the next: the end of a
+  // job goes through them by index, without the lock in between.
   std::vector<Ref<Stream>> followers_ ABSL_GUARDED_BY(mutex_);
   Ref<hal::Fence> idle_ ABSL_GUARDED_BY(mutex_);  // Null: no thread waits.
   // The jobs that have ended. Releases that were dropped while they waited come

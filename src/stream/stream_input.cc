@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/lean_error.h"
 #include "base/status.h"
 #include "hal/buffer_view.h"
 #include "hal/element_type.h"
@@ -28,8 +29,10 @@ absl::Status Stream::PutInput(absl::Span<const vm::Value> arguments) {
   ValueEntry* const entry =
       input_queue_.has_value() ? input_queue_->next() : &latest_input_.back();
   if (entry == nullptr) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(function_->name(), ": the stream's input queue is full"));
+    return LeanError(absl::StatusCode::kResourceExhausted, [this] {
+      return absl::StrCat(function_->name(),
+                          ": the stream's input queue is full");
+    });
   }
   entry->Set(arguments);
   PublishEntry(*entry);

@@ -16,6 +16,7 @@
 #include "runtime/function.h"
 #include "runtime/instance.h"
 #include "tests/stream/virtual_clock.h"
+#include "tests/support/allocation_faults.h"
 #include "vm/native_module.h"
 
 namespace takt::stream {
@@ -370,6 +371,39 @@ TEST_F(StreamTest, AStopDuringAStartLeavesNoFollower) {
   EXPECT_EQ(follower->statistics().counts.released_count, 1u);
   follower->Stop();
   camera->Stop();
+}
+
+TEST_F(StreamTest, WithoutMemoryAJobEndsWithItsFollowersReleasedOrNot) {
+  StreamOptions options = Periodic(10);
+  options.on_done = nullptr;
+  const Ref<Stream> first = Make("increment", std::move(options));
+  ASSERT_TRUE(SetInput(*first, 1).ok());
+  std::vector<Ref<Stream>> followers;
+  for (int i = 0; i < 6; ++i) {
+    options = Options(Arrival::kAfter);
+    options.on_done = nullptr;
+    options.after = first.get();
+    options.takes_results = true;
+    followers.push_back(Make("increment", std::move(options)));
+    ASSERT_TRUE(followers.back()->Start(0).ok());
+  }
+  ASSERT_TRUE(first->Start(100).ok());
+  bool is_hit = true;
+  uint64_t round_count = 0;
+  for (; is_hit; ++round_count) {
+    const AllocationFault armed(static_cast<int64_t>(round_count));
+    clock_->AdvanceTo(100 + 10 * static_cast<int64_t>(round_count));
+    is_hit = AllocationFault::is_hit();
+  }
+  // Those of a job that failed have not been released.
+  const StreamStatistics ended = first->statistics();
+  EXPECT_EQ(ended.counts.released_count, round_count);
+  for (const Ref<Stream>& follower : followers) {
+    EXPECT_EQ(follower->statistics().counts.released_count,
+              ended.counts.released_count - ended.counts.failed_count);
+    follower->Stop();
+  }
+  first->Stop();
 }
 
 TEST_F(StreamTest, AStreamContinuesAfterAJobHasFailed) {
