@@ -434,6 +434,7 @@ def run_tool(command: list[str], what: str, *, timeout: float | None = None) -> 
 
 
 _ERROR = re.compile(r"^\S*?:?(?:\d+:\d+: )?(error: .*)")
+_EXCEPTION = re.compile(r"^[\w.]+(?:Error|Exception)\b")
 _OPERATOR = re.compile(r'torch\.operator "onnx\.(\w+)"')
 
 
@@ -451,6 +452,8 @@ def _reasons(said: str) -> str:
         reason = error.group(1)[:300] + (f" (in {operator.group(1)})" if operator else "")
         if reason not in found:
             found.append(reason)
-    is_trace = any(line.startswith("Traceback ") for line in lines)  # Its last line says it.
-    last = lines[-1:] if is_trace else [line[:300] for line in lines[-12:]]
-    return "\n".join(found[:3] or last)
+    if any(line.startswith("Traceback ") for line in lines):
+        # The exception, with what it says: the lines behind the last one of the code.
+        begin = max((i for i, line in enumerate(lines) if _EXCEPTION.match(line)), default=len(lines) - 1)
+        lines = lines[begin:begin + 3]
+    return "\n".join(found[:3] or [line[:300] for line in lines[-12:]])

@@ -35,7 +35,7 @@ class OperatorPorter:
             (_MICROSOFT, "QLinearLeakyRelu"): self.on_qlinear_unary,
             (_MICROSOFT, "QLinearAveragePool"): self.on_qlinear_unary,
             (_MICROSOFT, "QLinearGlobalAveragePool"): self.on_qlinear_unary,
-            (_MICROSOFT, "QLinearSoftmax"): self.on_qlinear_unary,
+            (_MICROSOFT, "QLinearSoftmax"): self.on_qlinear_softmax,
             (_MICROSOFT, "QLinearConcat"): self.on_qlinear_concat,
             (_MICROSOFT, "QGemm"): self.on_qgemm,
             (_MICROSOFT, "DynamicQuantizeLSTM"): self.on_dynamic_lstm,
@@ -50,6 +50,7 @@ class OperatorPorter:
             (_MICROSOFT, "FusedConv"): self.on_fused_conv,
             (_MICROSOFT, "FusedMatMul"): self.on_fused_matmul,
             (_MICROSOFT, "FusedGemm"): self.on_fused_gemm,
+            (_MICROSOFT, "GridSample"): self.on_grid_sample,
             (_MICROSOFT, "MatMulNBits"): self.on_blocks_of_bits,
             (_MICROSOFT, "EmbedLayerNormalization"): self.on_embedding,
             (_MICROSOFT, "SkipLayerNormalization"): self.on_skip_layer_normalization,
@@ -129,6 +130,18 @@ class OperatorPorter:
             return False
         attributes.pop("opset", None)
         found = self.emit(node.op_type.removeprefix("QLinear"), [self.dequantize(x, x_scale, x_zero)], **attributes)
+        return self.quantize(found, y_scale, *(y_zero or [""]), node.output[0])
+
+    def on_qlinear_softmax(self, node: Any) -> bool:
+        """Before opset 13 all dimensions from the axis on were one."""
+        own, sizes = self.attributes(node), self.shapes.get(node.input[0])
+        if own.get("opset", 13) >= 13:
+            return self.on_qlinear_unary(node)
+        if not sizes or None in sizes:
+            return False
+        x, x_scale, x_zero, y_scale, *y_zero = node.input
+        rows = self.emit("Flatten", [self.dequantize(x, x_scale, x_zero)], axis=own.get("axis", -1) % len(sizes))
+        found = self.emit("Reshape", [self.emit("Softmax", [rows], axis=1), self.constant(sizes)])
         return self.quantize(found, y_scale, *(y_zero or [""]), node.output[0])
 
     def on_qlinear_concat(self, node: Any) -> bool:
@@ -214,6 +227,14 @@ class OperatorPorter:
         self.emit(node.op_type, list(node.input), node.output[0], **self.attributes(node))
         return True
 
+    def on_grid_sample(self, node: Any) -> bool:
+        own = self.attributes(node)
+        mode = own.pop("mode", b"bilinear").decode()
+        if self.opset >= 20:
+            mode = {"bilinear": "linear", "bicubic": "cubic"}.get(mode, mode)
+        self.emit("GridSample", list(node.input), node.output[0], mode=mode, **own)
+        return True
+
     # Fused.
 
     def on_gelu(self, node: Any) -> bool:
@@ -263,15 +284,18 @@ class OperatorPorter:
 
     def on_fused_matmul(self, node: Any) -> bool:
         attributes = self.attributes(node)
-        if attributes.get("transBatchA", 0) or attributes.get("transBatchB", 0):
-            return False
         operands = []
-        for name, key in zip(node.input, ("transA", "transB")):
-            rank = len(self.shapes.get(name, []))
-            if attributes.get(key, 0):
-                if rank < 2:
+        for name, side in zip(node.input, "AB"):
+            axes = list(range(len(self.shapes.get(name, []))))
+            order = axes
+            if attributes.get(f"transBatch{side}", 0):  # The first one becomes that of rows.
+                order = [*axes[1:-1], axes[0], axes[-1]] if len(axes) > 2 else []
+            if attributes.get(f"trans{side}", 0):
+                order = [*order[:-2], order[-1], order[-2]] if len(order) > 1 else []
+            if order != axes:
+                if not order:
                     return False
-                name = self.emit("Transpose", [name], perm=[*range(rank - 2), rank - 1, rank - 2])
+                name = self.emit("Transpose", [name], perm=order)
             operands.append(name)
         alpha = self.constant(np.float32(attributes.get("alpha", 1.0)))
         self.emit("Mul", [self.emit("MatMul", operands), alpha], node.output[0])

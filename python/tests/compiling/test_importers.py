@@ -90,3 +90,15 @@ def test_a_program_of_the_wheel_is_found_itself(monkeypatch):
 def test_a_path_may_begin_like_a_program():
     assert importers.is_file("module.onnx") and importers.is_file("modules/net.mlir")
     assert not importers.is_file("module {}") and not importers.is_file("func.func @f() {\n  return\n}\n")
+
+
+def test_the_reason_of_a_trace_is_its_exception():
+    from takt.compiling import importers
+
+    trace = """Traceback (most recent call last):
+  File "tool.py", line 3, in run
+    read(tensor)
+some.module.ImportError: no bytes in:
+name: "zero"
+"""
+    assert importers._reasons(trace) == 'some.module.ImportError: no bytes in:\nname: "zero"'

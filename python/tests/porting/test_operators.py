@@ -1,0 +1,76 @@
+"""Operators of ONNX Runtime."""
+
+import numpy as np
+import pytest
+
+import takt
+
+onnx = pytest.importorskip("onnx")
+onnxruntime = pytest.importorskip("onnxruntime")
+
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+from takt.porting import porter  # noqa: E402
+
+RNG = np.random.default_rng(5)
+
+
+def model_of(kind, inputs, constants=None, domain="com.microsoft", element=TensorProto.FLOAT, **attributes):
+    """One node; `inputs` by name, floats or bytes."""
+    constants = constants or {}
+    graph = helper.make_graph(
+        [helper.make_node(kind, [*inputs, *constants], ["y"], domain=domain, **attributes)], "net",
+        [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+         for name, value in inputs.items()],
+        [helper.make_tensor_value_info("y", element, None)],
+        [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()])
+    return helper.make_model(
+        graph, ir_version=8, opset_imports=[helper.make_opsetid(name, 17 if name == "" else 1)
+                                            for name in {"", "com.microsoft", domain}])
+
+
+def check(model, inputs):
+    expected, found = (
+        onnxruntime.InferenceSession(each.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, inputs)[0]
+        for each in (model, porter.port(model)))
+    assert not {node.domain for node in porter.port(model).graph.node} - {""}
+    np.testing.assert_allclose(found.astype(float), expected, rtol=0, atol=1 if expected.dtype == np.uint8 else 1e-4)
+
+
+def floats(*shape):
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("a, b, attributes", [
+    (floats(5, 3, 8), floats(3, 8, 2), {"transBatchA": 1}),
+    (floats(3, 5, 8), floats(8, 3, 2), {"transBatchB": 1}),
+    (floats(8, 3, 5), floats(2, 3, 8), {"transBatchA": 1, "transA": 1, "transBatchB": 1, "transB": 1}),
+    (floats(8, 5), floats(8, 2), {"transA": 1, "alpha": 0.5}),
+])
+def test_products_of_what_is_turned(a, b, attributes):
+    check(model_of("FusedMatMul", {"a": a, "b": b}, **attributes), {"a": a, "b": b})
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+@pytest.mark.parametrize("padding", ["zeros", "border"])
+def test_samples_of_a_grid(mode, padding):
+    inputs = {"x": floats(1, 2, 6, 6), "grid": 1.3 * floats(1, 4, 4, 2)}
+    check(model_of("GridSample", inputs, mode=mode, padding_mode=padding), inputs)
+
+
+@pytest.mark.parametrize("opset, axis", [(11, 1), (11, -1), (13, 1), (13, -1)])
+def test_softmax_of_bytes(opset, axis):
+    x = RNG.integers(0, 256, (2, 3, 10)).astype(np.uint8)
+    check(model_of("QLinearSoftmax", {"x": x}, {"s": np.float32(0.05), "z": np.uint8(128), "t": np.float32(1 / 256),
+                                               "o": np.uint8(0)}, element=TensorProto.UINT8, opset=opset, axis=axis),
+          {"x": x})
+
+
+@pytest.mark.parametrize("domain, kind, message", [
+    ("my.company", "Relu", "my.company::Relu 'y': not known"),
+    ("com.microsoft", "Relu", "com.microsoft::Relu 'y': not known"),
+    ("com.microsoft.nchwc", "ReorderInput", "save it at the level basic"),
+])
+def test_operators_of_others_are_named(domain, kind, message):
+    with pytest.raises(takt.CompileError, match=message):
+        porter.port(model_of(kind, {"x": floats(4)}, domain=domain))
