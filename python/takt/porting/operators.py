@@ -52,6 +52,7 @@ class OperatorPorter:
             (_MICROSOFT, "FusedGemm"): self.on_fused_gemm,
             (_MICROSOFT, "GridSample"): self.on_grid_sample,
             (_MICROSOFT, "MatMulNBits"): self.on_blocks_of_bits,
+            (_MICROSOFT, "GatherBlockQuantized"): self.on_rows_of_bits,
             (_MICROSOFT, "EmbedLayerNormalization"): self.on_embedding,
             (_MICROSOFT, "SkipLayerNormalization"): self.on_skip_layer_normalization,
         }
@@ -341,6 +342,33 @@ class OperatorPorter:
             self.emit("MatMul", product, node.output[0])
         else:
             self.emit("Add", [self.emit("MatMul", product), bias], node.output[0])
+        return True
+
+    def on_rows_of_bits(self, node: Any) -> bool:
+        """Rows of a constant table of 4 or 8 bits, whose blocks have scales. The table has a byte for
+        each number."""
+        own = self.attributes(node)
+        table, places, scales, zeros = [*node.input, ""][:4]
+        numbers, shape = [self.constants.get(name) for name in (table, scales, zeros) if name], self.shapes.get(places)
+        if (any(array is None or array.ndim != 2 for array in numbers) or shape is None or None in shape
+                or own.get("gather_axis", 0) != 0 or own.get("quantize_axis", 1) != 1):
+            return False
+        bits, size = own.get("bits", 4), own.get("block_size", 128)
+        values, *others = (_unpacked(array, bits) if array.dtype == np.uint8 else array for array in numbers)
+        rows, count = values.shape
+        if count % size:
+            return False
+        middle = 1 << bits - 1 if numbers[0].dtype == np.uint8 else 0
+        zero = others[1][:, :count // size, None] if zeros else np.full((1, 1, 1), middle)
+        centered = values.reshape(rows, -1, size).astype(np.int16) - zero.astype(np.int16)
+        if centered.min(initial=0) < -128 or centered.max(initial=0) > 127:
+            return False
+        blocks = [*shape, count // size, size]
+        found = self.emit("Gather", [self.constant(centered.astype(np.int8).reshape(rows, count)), places], axis=0)
+        steps = self.emit("Reshape", [self.emit("Cast", [found], to=self.onnx.TensorProto.FLOAT), self.constant(blocks)])
+        found = self.emit("Gather", [self.constant(numbers[1].astype(np.float32)), places], axis=0)
+        scale = self.emit("Reshape", [found, self.constant([*blocks[:-1], 1])])
+        self.emit("Reshape", [self.emit("Mul", [steps, scale]), self.constant([*shape, count])], node.output[0])
         return True
 
     def on_embedding(self, node: Any) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 _LEAST = -1e30  # The score of what may not be seen, and of all below it.
 
+_PROMPT = {"do_rotary", "kv_num_heads", "local_window_size", "num_heads", "rotary_interleaved", "scale", "softcap"}
 _KNOWN = {"is_causal", "kv_num_heads", "left_window_size", "q_num_heads", "qk_matmul_output_mode",
           "right_window_size", "scale", "softcap", "softmax_precision"}
 
@@ -21,6 +22,7 @@ class AttentionPorter:
             ("", "Attention"): self.on_attention,
             ("com.microsoft", "Attention"): self.on_joint_attention,
             ("com.microsoft", "MultiHeadAttention"): self.on_several_heads,
+            ("com.microsoft", "GroupQueryAttention"): self.on_prompt,
         }
 
     def on_attention(self, node: Any) -> bool:
@@ -65,6 +67,26 @@ class AttentionPorter:
             sources = [self.like(name, self.emit("Add", [name, self.slice(bias, 0, int(begin), int(end))]))
                        for name, begin, end in zip(sources, sizes, sizes[1:])]
         return self.on_heads(node, sources, padding, added, (past_key, past_value), node.output[1:])
+
+    def on_prompt(self, node: Any) -> bool:
+        """GroupQueryAttention of ONNX Runtime without a past. The lengths do not count: what comes
+        behind the end of a sequence is seen by nothing before it."""
+        query, key, value, past_key, past_value, _, _, cosines, sines, *more = [*node.input, *[""] * 14][:14]
+        own, sources = self.attributes(node), [query, key, value]
+        if (past_key or past_value or any(more) or set(own) - _PROMPT or own.get("local_window_size", -1) > 0
+                or not all(map(self.is_static, sources)) or any(len(self.shapes[name]) != 3 for name in sources)):
+            return False
+        counts = [own["num_heads"], own["kv_num_heads"]]
+        if own.get("do_rotary", 0):
+            batch, steps, _ = self.shapes[query]
+            places = self.constant(np.tile(np.arange(steps), (batch, 1)))
+            for i, count in enumerate(counts):
+                turned = self.emit("RotaryEmbedding", [sources[i], places, cosines, sines], domain="com.microsoft",
+                                   num_heads=count, interleaved=own.get("rotary_interleaved", 0))
+                sources[i] = self.like(sources[i], turned)
+        numbers = {name: own[name] for name in ("scale", "softcap") if own.get(name, 0)}
+        return self.on_attention(self.onnx.helper.make_node(
+            "Attention", sources, node.output[:3], q_num_heads=counts[0], kv_num_heads=counts[1], is_causal=1, **numbers))
 
     def on_joint_attention(self, node: Any) -> bool:
         """Attention of ONNX Runtime: one product makes queries, keys and values."""

@@ -74,3 +74,31 @@ def test_softmax_of_bytes(opset, axis):
 def test_operators_of_others_are_named(domain, kind, message):
     with pytest.raises(takt.CompileError, match=message):
         porter.port(model_of(kind, {"x": floats(4)}, domain=domain))
+
+
+@pytest.mark.parametrize("turns", [0, 1])
+def test_grouped_heads_of_a_prompt(turns):
+    steps, size = 5, 16
+    inputs = {"q": floats(1, steps, 4 * size), "k": floats(1, steps, 2 * size), "v": floats(1, steps, 2 * size)}
+    model = model_of("GroupQueryAttention", inputs, num_heads=4, kv_num_heads=2, do_rotary=turns)
+    node = model.graph.node[0]
+    extra = {"last": np.array([steps - 1], np.int32), "total": np.array(steps, np.int32)}
+    if turns:
+        extra.update(cosines=floats(16, size // 2), sines=floats(16, size // 2))
+    node.input.extend(["", "", *extra])
+    node.output.extend(["keys", "values"])
+    model.graph.initializer.extend(numpy_helper.from_array(value, name) for name, value in extra.items())
+    check(model, inputs)
+
+
+@pytest.mark.parametrize("bits, zeros", [(4, False), (4, True), (8, False)])
+def test_rows_of_a_table_of_bits(bits, zeros):
+    table = RNG.integers(0, 256, (20, 64 * bits // 8)).astype(np.uint8)
+    constants = {"scales": np.abs(floats(20, 2))}
+    if zeros:
+        constants["zeros"] = RNG.integers(0, 256, (20, 1)).astype(np.uint8)
+    places = {"places": np.array([[3, 7, 1]])}
+    model = model_of("GatherBlockQuantized", places, constants, block_size=32, bits=bits, gather_axis=0, quantize_axis=1)
+    model.graph.node[0].input.insert(0, "table")
+    model.graph.initializer.append(numpy_helper.from_array(table, "table"))
+    check(model, places)
