@@ -132,6 +132,10 @@ def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -
     except Exception as error:  # The importer may know what the way to it does not.
         failed["portable"] = said(error)
         network = model if one is None else one.model
+    try:
+        checks.check_domains(network.graph)
+    except CompileError as error:
+        raise CompileError("; ".join([f"{path}: {error}", *failed.values()])) from error
     return _source_of(network, model, path, one, chunks, failed)
 
 

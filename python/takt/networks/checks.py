@@ -1,4 +1,4 @@
-"""What every ONNX file must keep, before any pass reads it."""
+"""What every ONNX file must keep, before any pass reads it, and what the importer must not see."""
 
 from __future__ import annotations
 
@@ -43,6 +43,22 @@ def _check_graph(graph: Any, outer: list[set[str]]) -> None:
     for value in graph.output:
         if not any(value.name in scope for scope in scopes):
             raise CompileError(f"graph {graph.name!r}: no node makes the result {value.name!r}")
+
+
+def check_domains(graph: Any) -> None:
+    """Throws CompileError for an operator of another domain that the compiler's importer would take
+    for one of ONNX, as it looks at names alone."""
+    import onnx
+
+    for node in graph.node:
+        for inner in subgraphs.subgraphs_of(node):
+            check_domains(inner)
+        # The importer knows some of ONNX Runtime's own.
+        if node.domain in ("", "ai.onnx") or node.domain == "com.microsoft" and not onnx.defs.has(node.op_type):
+            continue
+        advice = ("; ONNX Runtime has optimized the network for one processor: save it at the level basic or extended"
+                  if node.domain == "com.microsoft.nchwc" else "")
+        raise CompileError(f"{node.domain}::{node.op_type} {node.name or node.output[0]!r}: not known{advice}")
 
 
 def _check_tensor(tensor: Any) -> None:

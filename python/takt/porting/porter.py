@@ -15,7 +15,6 @@ import numpy as np
 
 from . import (bounds, deformed, filters, fourier, images, layers, lists, operators, places, regions, resized, scales,
                scores, sequences, transposed, unrolled, volumes)
-from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, subgraphs
 
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
@@ -45,7 +44,6 @@ def port(model: Any) -> Any:
             break
     else:
         raise RuntimeError(f"still other operators after {_PASSES_MAX} passes")
-    _check_domains(ported.graph)
     _move_domain(ported.graph, "STFT", _HIDDEN_DOMAIN, "")
     _drop_identities(ported.graph)
     ported = bounds.bound(canonical.sample(ported))
@@ -57,20 +55,6 @@ def port(model: Any) -> Any:
     del ported.opset_import[:]
     ported.opset_import.extend(kept)
     return _with_results(model, ported)
-
-
-def _check_domains(graph: Any) -> None:
-    """The importer looks at the names of operators alone: it would take another one for ONNX's."""
-    import onnx
-
-    for node in graph.node:
-        if node.domain in ("", "ai.onnx", _HIDDEN_DOMAIN):
-            continue
-        if node.domain == "com.microsoft" and not onnx.defs.has(node.op_type):
-            continue  # The importer knows some of those.
-        advice = ("; ONNX Runtime has optimized the network for one processor, save it at the level basic or extended"
-                  if node.domain == "com.microsoft.nchwc" else "")
-        raise CompileError(f"{node.domain}::{node.op_type} {node.name or node.output[0]!r}: not known{advice}")
 
 
 def _move_domain(graph: Any, kind: str, old: str, new: str) -> None:

@@ -89,3 +89,20 @@ def test_weights_that_are_missing_are_named(tmp_path):
     (tmp_path / "weights").unlink()
     with pytest.raises(takt.CompileError, match="(?s)net.onnx.*weights"):
         takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache")
+
+
+@pytest.mark.parametrize("operator, message", [
+    ("my.company.Relu(x)", "my.company::Relu 'y': not known"),
+    ("com.microsoft.Relu(x)", "com.microsoft::Relu 'y': not known"),
+    ("com.microsoft.nchwc.ReorderInput(x)", "save it at the level basic or extended"),
+    ("If(c) <then_branch = a () => (float[4] p) { p = own.Relu(x) }, "
+     "else_branch = b () => (float[4] p) { p = Neg(x) }>", "own::Relu 'p': not known"),
+])
+def test_operators_of_other_domains_are_named(tmp_path, operator, message):
+    onnx.save(parse(f"net (bool c, float[4] x) => (float[4] y) {{ y = {operator} }}"), tmp_path / "net.onnx")
+    with pytest.raises(takt.CompileError, match=message):
+        takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache")
+
+
+def test_the_importer_may_know_operators_of_onnx_runtime():
+    checks.check_domains(parse("net (float[4] x) => (float[4] y) { y = com.microsoft.Inverse(x) }").graph)
