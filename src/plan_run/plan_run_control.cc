@@ -87,7 +87,10 @@ absl::Status PlanRun::TryStart(int64_t start_ns) {
     return absl::FailedPreconditionError(
         "another plan is being carried out on this instance");
   }
-  if (absl::Status status = StartStreams(part); !status.ok()) {
+  absl::Status status = OutOfMemory();
+  TAKT_TRY { status = StartStreams(part); }
+  TAKT_CATCH(const std::bad_alloc&) { StopStreams(); }
+  if (!status.ok()) {
     TAKT_CHECK(shop_->SwapAdvisor(&switcher_, nullptr, false));
     return status;
   }

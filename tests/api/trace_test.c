@@ -347,7 +347,7 @@ static void writes_files_and_reads_them(void) {
   EXPECT(back == NULL);
   unlink(path);
   EXPECT_ERROR(takt_trace_load_file(path, &back), TAKT_STATUS_NOT_FOUND, path);
-  EXPECT_ERROR(takt_trace_load("\xff\xff", 2, &back), TAKT_STATUS_DATA_LOSS,
+  EXPECT_ERROR(takt_trace_load("\n\xff", 2, &back), TAKT_STATUS_DATA_LOSS,
                "byte 0");
   EXPECT_ERROR(takt_trace_load(NULL, 2, &back), TAKT_STATUS_INVALID_ARGUMENT,
                "data");

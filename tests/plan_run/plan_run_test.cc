@@ -11,6 +11,7 @@
 #include "runtime/instance.h"
 #include "runtime/module_loader.h"
 #include "sched/policy.h"
+#include "tests/support/allocation_faults.h"
 #include "tests/support/bounded_wait.h"
 #include "vm/module.h"
 #include "vm/native_module.h"
@@ -154,6 +155,24 @@ TEST_F(PlanRunTest, ACallThatEndsAtOnceMayStopTheRun) {
   ASSERT_TRUE(run_->Start(NowNs() + kHourNs).ok());
   ExpectStopped();
   EXPECT_EQ(run_->Query().failed_count, 1u);
+}
+
+TEST_F(PlanRunTest, ARunThatFindsNoMemoryLeavesTheInstanceToTheNext) {
+  bool is_hit = true;
+  for (int64_t first = 0; is_hit; ++first) {
+    MakeRun({});
+    absl::Status status;
+    {
+      const AllocationFault armed(first);
+      status = run_->Start(NowNs() + kHourNs);
+      is_hit = AllocationFault::is_hit();
+    }
+    if (!status.ok()) {
+      EXPECT_TRUE(is_hit) << status;
+      EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+    }
+    run_->Stop();
+  }
 }
 
 }  // namespace

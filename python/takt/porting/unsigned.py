@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import CompileError
 from ..networks import graphs
 
-_KINDS = {"Cast", "CastLike", "Clip", "Div", "MaxPool", "Mod", "TopK"}
+_KINDS = {"Abs", "Cast", "CastLike", "Clip", "Div", "MaxPool", "Mod", "Pow", "TopK"}
 
 
 def respect(model: Any) -> Any:
@@ -30,11 +30,13 @@ class _Respecter(graphs.Changer):
         kind = self.types.get(node.input[0]) if node.op_type in _KINDS else None
         if kind is None or kind.kind != "u":
             return node
+        if node.op_type == "Abs":
+            return self.last("Identity", [node.input[0]], node)
         if node.op_type == "Clip":
             return self.clip(node)
         if node.op_type == "TopK":
             return self.top(node)
-        if kind == np.uint8:  # `bounds` has widened divisions.
+        if kind == np.uint8 and node.op_type != "Pow":  # `bounds` has widened divisions.
             return self.widened(node) if node.op_type == "MaxPool" else node
         raise CompileError(f"{node.op_type} {node.name or node.output[0]!r}: the compiler has none of {kind}")
 

@@ -22,6 +22,7 @@ def network(text):
     "(kind[1,2,4,4] y) <kind a = {20}, kind b = {200}> { y = Clip(x, a, b) }",
     "(kind[1,2,4,4] y) <kind a = {20}> { y = Clip(x, a) }",
     "(kind[1,2,4,4] y) <kind b = {200}> { y = Clip(x, , b) }",
+    "(kind[1,2,4,4] y) { y = Abs(x) }",
     "(kind[1,2,2,4] y, int64[1,2,2,4] i) <int64[1] k = {2}> { y, i = TopK <axis = 2> (x, k) }",
 ])
 def test_the_highest_bit_is_no_sign(needs_compiler, tmp_path, dtype, text):
@@ -55,7 +56,7 @@ def check(model, dtype, tmp_path):
         np.testing.assert_array_equal(own, other)
 
 
-@pytest.mark.parametrize("kind", ["Div", "Mod"])
+@pytest.mark.parametrize("kind", ["Div", "Mod", "Pow"])
 def test_what_the_compiler_has_not_is_named(tmp_path, kind):
     onnx.save(network(f"net (uint16[4] x, uint16[4] z) => (uint16[4] y) {{ y = {kind}(x, z) }}"), tmp_path / "net.onnx")
     with pytest.raises(takt.CompileError, match=f"{kind} 'y': the compiler has none of uint16"):
