@@ -84,6 +84,12 @@ class Graph(NodeReader):
         return {**{name: array.shape for name, array in self.constants.items()},
                 **{name: shape for name, shape in inferred.items() if all(shape)}}
 
+    @functools.cached_property
+    def open_shapes(self) -> dict[str, list[int | None]]:
+        """The sizes of each tensor whose rank is known, None for one that is open."""
+        constants = {name: list(array.shape) for name, array in self.constants.items()}
+        return {**constants, **inference.sizes_of(self.inferred)}
+
     def initializer(self, name: str, value: np.ndarray) -> str:
         """A new initializer."""
         self.new.append(self.onnx.numpy_helper.from_array(np.asarray(value, order="C"), name))

@@ -3,12 +3,11 @@ writes wherever they point."""
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
-from ..networks import graphs, inference
+from ..networks import graphs
 
 _DIVISIONS = {"Div", "Mod"}
 # What has the same numbers, with a sign. The importer casts to no other unsigned type than uint8.
@@ -25,12 +24,6 @@ def bound(model: Any) -> Any:
 
 
 class _Bounder(graphs.Changer):
-    @functools.cached_property
-    def dimensions(self) -> dict[str, list[int | None]]:
-        """Sizes by tensor; None for one that is open."""
-        constants = {name: list(array.shape) for name, array in self.constants.items()}
-        return {**constants, **inference.sizes_of(self.inferred)}
-
     def changed(self, node: Any) -> Any:
         if node.op_type not in (*_INDEXED, *_DIVISIONS) or len(node.input) < 2:
             return node
@@ -81,7 +74,7 @@ class _Bounder(graphs.Changer):
     def sizes(self, node: Any) -> np.ndarray | None:
         """How many places there are for each index; a number, or one for each column. None: it is
         not known."""
-        data, places = (self.dimensions.get(name) for name in node.input[:2])
+        data, places = (self.open_shapes.get(name) for name in node.input[:2])
         own = self.attributes(node)
         if data is None:
             return None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
-from ..networks import graphs, inference
+from ..networks import graphs
 
 _QUANTIZERS = {"QuantizeLinear", "DequantizeLinear"}
 _DOMAINS = ("", "ai.onnx", "com.microsoft")
@@ -40,13 +39,8 @@ class _Words(graphs.Changer):
         if node.domain != "" or node.op_type not in _QUANTIZERS:
             constants = words & self.constants.keys()
             return node.domain == "" and node.op_type in graphs.MOVES and constants.isdisjoint(node.input)
-        return (not self.attributes(node).get("block_size", 0) and node.input[0] in self.sizes
+        return (not self.attributes(node).get("block_size", 0) and node.input[0] in self.open_shapes
                 and all(name in self.constants for name in node.input[1:]))
-
-    @functools.cached_property
-    def sizes(self) -> dict[str, list[int | None]]:
-        constants = {name: list(array.shape) for name, array in self.constants.items()}
-        return {**constants, **inference.sizes_of(self.inferred)}
 
     def changed(self, node: Any) -> Any:
         if node.op_type not in _QUANTIZERS:
@@ -67,7 +61,7 @@ class _Words(graphs.Changer):
 
     def parameter(self, node: Any, value: np.ndarray) -> str:
         """A scale or a zero point as floats, which stretch along the axis that they are for."""
-        rank = len(self.sizes[node.input[0]])
+        rank = len(self.open_shapes[node.input[0]])
         value = np.asarray(value).astype(np.float32)
         if value.ndim == 1 and rank > 0:
             axis = self.attributes(node).get("axis", 1) % rank
