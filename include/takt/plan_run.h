@@ -269,9 +269,9 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t takt_plan_run_replace(
     takt_plan_run_t* run, takt_plan_t* plan, int64_t at_ns, int64_t* out_at_ns);
 
 // Stops the run: it releases no further jobs, and the online policy takes the
-// jobs in flight. Has no effect on a run that is over. May be called in any
-// callback. If a thread is just starting the run or replacing its plan, that
-// thread then stops it.
+// jobs in flight. A run that is over stays as it is. Any callback may call
+// this. If a thread is just starting the run or replacing its plan, that thread
+// then stops it.
 TAKT_EXPORT void takt_plan_run_stop(takt_plan_run_t* run);
 
 // Waits until the run is over: stopped, failed, or, for a plan that is not

@@ -75,8 +75,8 @@ class Borrower final : public Object {
   class Observer {
    public:
     // Called under a lock of the borrower. Calls that may run other code are
-    // appended to *after, and made without the lock; they do not throw. One
-    // that throws std::bad_alloc does without the change.
+    // appended to *after, and made without the lock; they do not throw. An
+    // observer that throws std::bad_alloc goes without the change.
     virtual void OnUrgency(const JobUrgency& urgency, Calls* after) = 0;
 
    protected:

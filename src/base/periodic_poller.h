@@ -28,7 +28,8 @@ class PeriodicPoller : public Object {
   void Start() ABSL_LOCKS_EXCLUDED(mutex_);
 
   virtual int64_t now_ns() const = 0;  // The timers' clock.
-  // One that throws std::bad_alloc on the timer's thread has been in vain.
+  // If it throws std::bad_alloc on the timer's thread, the next poll comes as
+  // usual.
   virtual void Poll() = 0;
   // Called once after the last Poll(), on the thread of that or of Stop(). May
   // throw std::bad_alloc, too.

@@ -35,7 +35,7 @@ void RunOrDefer(Deferred* first) {
   }
   list.last = last;
   if (list.running) return;
-  // Also if a call throws: the thread runs those that are left with the next.
+  // If a call throws, the next RunOrDefer() of this thread runs the rest.
   struct Turn {
     explicit Turn(List& list_in) : list(list_in) { list.running = true; }
     ~Turn() { list.running = false; }

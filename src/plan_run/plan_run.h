@@ -128,8 +128,8 @@ class PlanRun final : public Object {
   absl::StatusOr<int64_t> BeginTakeOver(Part* part, int64_t at_ns)
       ABSL_LOCKS_EXCLUDED(mutex_);
   void EnterPhase(Phase from, Phase to) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Ends a running run; it is over once no call is in flight. Also if another
-  // thread is just ending it, or is left to do so.
+  // Ends a running run; it is over once no call is in flight. If another thread
+  // is just ending it, or has to do so, this returns before that is done.
   void End(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
   void EndIfIdle() ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -78,8 +78,8 @@ class CallQueue final : private exec::Closure {
   bool Enter(BlockingWait& thread) ABSL_LOCKS_EXCLUDED(mutex_);
   void Leave() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // What is lent to a turn that is queued, or may be, has changed: what runs
-  // before it is as urgent.
+  // To be called when a loan to a turn that is queued, or may be, begins or
+  // ends: the work before that turn takes over its urgency.
   void ReviewLoans() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // True if this thread runs a program of the queue.

@@ -2,7 +2,7 @@
 // to the executor: cores to workers, in pools by cluster where each worker is
 // pinned to its processors, and NPUs.
 //
-// If workers are not pinned, or a machine cannot have so many pools, a core
+// If workers are not pinned, or there are more clusters than pools, a core
 // stands for any one of the threads that may run at the same time: the
 // scheduler decides the number of threads that work on a task, and the executor
 // chooses the threads.

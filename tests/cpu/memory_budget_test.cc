@@ -368,7 +368,7 @@ TEST(MemoryBudgetTest, StallsAreNotCheckedOnceRetired) {
 
 // Each invocation asks for its parts one by one, the next once it has got the
 // one before, and gives all back when it has all. Steps of different
-// invocations come in random order. Nobody may be left waiting.
+// invocations come in random order. No invocation may be left waiting.
 TEST(MemoryBudgetTest, RandomInvocationsAllFinish) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);

@@ -247,13 +247,11 @@ def _slopes_of_channels(model: Any) -> None:
     forgets."""
     import onnx
 
-    graph, inferred = model.graph, inference.inferred_graph(model)
-    ranks = {value.name: len(value.type.tensor_type.shape.dim)
-             for value in [*inferred.input, *inferred.value_info] if value.type.tensor_type.HasField("shape")}
+    graph, sizes = model.graph, inference.sizes_of(inference.inferred_graph(model))
     slopes = {tensor.name: tensor for tensor in graph.initializer}
     for node in graph.node:
         slope = slopes.get(node.input[1]) if node.op_type == "PRelu" else None
-        rank = ranks.get(node.input[0], 0)
+        rank = len(sizes.get(node.input[0], []))
         if slope is None or len(slope.dims) != 1 or rank < 3:
             continue
         wide = onnx.numpy_helper.to_array(slope).reshape(-1, *[1] * (rank - 2))

@@ -70,10 +70,9 @@ class Graph(NodeReader):
     @functools.cached_property
     def types(self) -> dict[str, np.dtype]:
         """The type of each tensor's elements, where it is known."""
-        graph = self.inferred
         types = {name: array.dtype for name, array in self.constants.items()}
-        types.update((value.name, self.onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type))
-                     for value in [*graph.input, *graph.value_info, *graph.output] if value.type.tensor_type.elem_type)
+        types.update((name, self.onnx.helper.tensor_dtype_to_np_dtype(element))
+                     for name, element in inference.elements_of(self.inferred).items() if element)
         return types
 
     @functools.cached_property

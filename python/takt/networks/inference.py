@@ -51,6 +51,11 @@ def shapes_of(graph: Any) -> dict[str, tuple[int, ...]]:
             for name, sizes in sizes_of(graph).items() if None not in sizes}
 
 
+def elements_of(graph: Any) -> dict[str, int]:
+    """The type of each tensor's elements, as onnx.TensorProto numbers it; 0 where the graph does not state it."""
+    return {value.name: value.type.tensor_type.elem_type for value in [*graph.input, *graph.value_info, *graph.output]}
+
+
 def follows_values(graph: Any) -> bool:
     """Whether shapes may be inferred from lists of numbers as well, since all of these are short.
     With Range and Concat a small file can have lists of any length."""

@@ -159,8 +159,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
         self.constants = graphs.constants_of(graph)
         self.shapes = inference.sizes_of(graph)
         self.shapes.update((name, list(array.shape)) for name, array in self.constants.items())
-        self.types: dict[str, int] = {value.name: value.type.tensor_type.elem_type
-                                      for value in [*graph.input, *graph.value_info, *graph.output]}
+        self.types = inference.elements_of(graph)
         self.out: list[Any] = []
         self.names = names.Names(graph)
         self.lists: dict[str, list[str]] = {}  # The members of sequences of tensors.

@@ -93,8 +93,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
             **{name: array.shape for name, array in self.constants.items()}, **inference.shapes_of(graph)}
         self.new_constants: dict[str, np.ndarray] = {}
         self.quantization = quantized.Quantization()
-        self.element_types: dict[str, int] = {value.name: value.type.tensor_type.elem_type
-                                              for value in [*graph.input, *graph.value_info, *graph.output]}
+        self.element_types = inference.elements_of(graph)
         self.nodes = [node for node in map(self.simplify, graph.node) if node is not None]
         self.dynamic = self.find_dynamic()
         self.results = {value.name for value in graph.output}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..networks import graphs
+from ..networks import graphs, inference
 
 _SHIFT = 128
 
@@ -21,8 +21,7 @@ def shift(model: Any) -> Any:
 
     unsigned = onnx.TensorProto.UINT8
     graph = model.graph
-    values = [*graph.input, *graph.value_info, *graph.output]
-    names = {value.name for value in values if value.type.tensor_type.elem_type == unsigned}
+    names = {name for name, element in inference.elements_of(graph).items() if element == unsigned}
     names |= {tensor.name for tensor in graph.initializer if tensor.data_type == unsigned}
     if not names or names & {value.name for value in [*graph.input, *graph.output]}:
         return model
