@@ -1,6 +1,5 @@
 """Programs of any number of samples."""
 
-import re
 import subprocess
 import sys
 import warnings
@@ -103,37 +102,6 @@ def test_some_samples_are_computed_at_once(needs_compiler, tmp_path, recipe):
         expected = np.maximum((x * s + z) @ v, 0) @ w + b
         np.testing.assert_allclose(y, expected, rtol=1e-3, atol=1e-3, err_msg=str(count))
         np.testing.assert_array_equal(most, y.argmax(1) if count else np.zeros(0))
-
-
-@pytest.mark.parametrize("text, message", [
-    ("module {\n}\n", "the importer's text has no function"),
-    (_MLIR.replace(_BYTES, "!torch.list<int>"), "%arg1 of net is no tensor"),
-])
-def test_a_text_of_another_form_is_refused(text, message):
-    with pytest.raises(takt.CompileError, match=message):
-        batching.of_any_number({1: text}, [True, True])
-
-
-def test_the_network_may_have_the_name_of_a_program():
-    text = batching.of_any_number({1: _MLIR.replace("@net", "@takt_samples_1")}, [True, True])
-    assert "func.func @takt_samples_1(" in text and "func.func private @takt_samples_1_(" in text
-
-
-def test_programs_share_equal_constants():
-    def program(count, **values):
-        lines = ",\n".join(f'      {name}: "{value}"' for name, value in values.items())
-        names = "".join(f"    %{name} = torch.vtensor.literal(dense_resource<{name}> : tensor<2xf32>)\n"
-                        for name in values)
-        text = _MLIR.replace("[1,3]", f"[{count},3]").replace("[1,2]", f"[{count},2]").replace("[1]", f"[{count}]")
-        text = text.replace("{\n    %0:2", "{\n" + names + "    %0:2")
-        return text + f"\n{{-#\n  dialect_resources: {{\n    builtin: {{\n{lines}\n    }}\n  }}\n#-}}\n"
-
-    text = batching.of_any_number({1: program(1, a="0x01", b="0x02"), 4: program(4, a="0x03", c="0x01")}, [True, True])
-    four, one = text.split("func.func private @takt_samples_")[1:]
-    used = {name: values for name, values in re.findall(r'^      (\w+): "(\w+)"', text, re.MULTILINE)}
-    assert sorted(used.values()) == ["0x01", "0x02", "0x03"]
-    named = [[used[name] for name in re.findall(r"dense_resource<(\w+)>", part)] for part in (four, one)]
-    assert named == [["0x03", "0x01"], ["0x01", "0x02"]]
 
 
 def test_what_samples_share_is_given_once(needs_compiler, tmp_path):

@@ -1,0 +1,177 @@
+"""Programs of the importer of ONNX as parts, from which another program is made."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Iterable, Iterator, Mapping, Sequence, Tuple
+
+from ..errors import CompileError
+from ..rewriting import lowering
+
+# The importer's function, up to its body.
+_HEAD = re.compile(
+    r"^  func\.func @(?P<name>[\w.$]+|\"[^\"]*\")\((?P<arguments>.*?)\) -> (?P<results>.*?)"
+    r"(?P<attributes> attributes \{.*\})? \{$", re.MULTILINE)
+_TENSOR = re.compile(r"!torch\.vtensor<\[([\d,]*)\],(\w+)>")
+_RETURN = re.compile(r"^    return (?P<values>.*) : (?P<types>.*)$", re.MULTILINE)
+# Behind the module: the values of its constants.
+_RESOURCES = re.compile(
+    r"^\{-#\n  dialect_resources: \{\n    builtin: \{\n(?P<lines>.*?)\n    \}\n  \}\n#-\}$",
+    re.MULTILINE | re.DOTALL)
+_MODULE = "module {\n"
+_KERNEL = re.compile(r"@(takt_kernels|k\d+_\w+)")  # As `lowering` names executables and what they export.
+
+Tensor = Tuple[str, str]  # The sizes, with commas, and the type of the elements.
+
+
+@dataclasses.dataclass
+class Program:
+    """A program in parts. Its function becomes a private one of a larger program.
+
+    function   what the private one is called.
+    before     what stands before the function.
+    name       of the function as it was read.
+    returned   what the function returns.
+    resources  by name: the values of a constant, as they are written.
+    """
+
+    function: str
+    before: str
+    name: str
+    arguments: list[tuple[str, Tensor]]
+    results: list[Tensor]
+    attributes: str
+    body: str
+    returned: list[str]
+    resources: dict[str, str]
+
+    @property
+    def kinds(self) -> list[Tensor]:
+        return [kind for _, kind in self.arguments]
+
+
+def parse(mlir: str, function: str, label: str = "") -> Program:
+    """function  what the program's function is to be called; with another name if it has that one.
+    label     for the names of its kernels, since those of all programs come to one module."""
+    if label:
+        mlir = _KERNEL.sub(rf"@\1_{label}", mlir)
+    heads = list(_HEAD.finditer(mlir))
+    ends = list(_RETURN.finditer(mlir, heads[-1].end())) if heads else []
+    if not mlir.startswith(_MODULE) or not ends:
+        raise CompileError("joining programs: the importer's text has no function")
+    head, end = heads[-1], ends[-1]
+    arguments = [(part.split(": ", 1)[0], _TENSOR.search(part)) for part in re.split(r", (?=%)", head["arguments"])]
+    for name, found in arguments:
+        if found is None:
+            raise CompileError(f"joining programs: {name} of {head['name']} is no tensor")
+    resources = _RESOURCES.search(mlir, end.end())
+    lines = resources["lines"].split(",\n") if resources is not None else []
+    return Program(
+        function=f"{function}_" if head["name"] == function else function,
+        before=mlir[len(_MODULE):head.start()],
+        name=head["name"],
+        arguments=[(name, found.groups()) for name, found in arguments],
+        results=_TENSOR.findall(head["results"]),
+        attributes=head["attributes"] or "",
+        body=mlir[head.end():end.start()],
+        returned=end["values"].split(", "),
+        resources=dict(line.strip().split(": ", 1) for line in lines),
+    )
+
+
+def join(public: str, parts: Sequence[Program]) -> str:
+    """The program of a function and of those that it calls. Their equal constants are there once."""
+    _share_resources(parts)
+    return "".join([
+        _MODULE,
+        *(part.before for part in parts),
+        public,
+        *(_private(part) for part in parts),
+        "}\n",
+        _resources({name: values for part in parts for name, values in part.resources.items()}),
+    ])
+
+
+def public(like: Program, arguments: Sequence[Tensor], results: Sequence[Tensor], body: Iterable[str]) -> str:
+    """A function with the name of that of `like`. Its body has the arguments as %t0, %t1 and so on, and makes %all."""
+    listed = ", ".join(f"%arg{i}: {torch(kind)}" for i, kind in enumerate(arguments))
+    return "\n".join([
+        f"  func.func @{like.name}({listed}) -> {tuple_of(map(torch, results))}{like.attributes} {{",
+        *(f"    %t{i} = torch_c.to_builtin_tensor %arg{i} : {torch(kind)} -> {builtin(kind)}"
+          for i, kind in enumerate(arguments)),
+        *body,
+        *(f"    %r{i} = torch_c.from_builtin_tensor %all#{i} : {builtin(kind)} -> {torch(kind)}"
+          for i, kind in enumerate(results)),
+        f"    return {list_of('%r', len(results))} : {', '.join(map(torch, results))}",
+        "  }",
+        "",
+    ])
+
+
+def branch(part: Program, arguments: Sequence[Tensor], results: Sequence[Tensor]) -> Iterator[str]:
+    """What an scf.if does and yields if %t0, %t1 and so on have the sizes of `part`, which the types leave open."""
+    operands = []
+    for i, (kind, own) in enumerate(zip(arguments, part.kinds)):
+        operands.append(f"%t{i}" if kind == own else f"%a{i}")
+        if kind != own:
+            yield f"      %a{i} = tensor.cast %t{i} : {builtin(kind)} to {builtin(own)}"
+    yield f"      %o:{len(part.results)} = {call(part, operands)}"
+    names = []
+    for i, (kind, own) in enumerate(zip(results, part.results)):
+        # Results become parts of one buffer, and the compiler forgets that their offsets differ in
+        # loops. Behind a barrier each is a buffer of its own.
+        yield f"      %p{i} = util.optimization_barrier %o#{i} : {builtin(own)}"
+        names.append(f"%p{i}" if kind == own else f"%d{i}")
+        if kind != own:
+            yield f"      %d{i} = tensor.cast %p{i} : {builtin(own)} to {builtin(kind)}"
+    yield f"      scf.yield {', '.join(names)} : {', '.join(map(builtin, results))}"
+
+
+def call(part: Program, operands: Iterable[str]) -> str:
+    kinds = ", ".join(map(builtin, part.kinds))
+    return f"func.call @{part.function}({', '.join(operands)}) : ({kinds}) -> {tuple_of(map(builtin, part.results))}"
+
+
+def _share_resources(parts: Sequence[Program]) -> None:
+    """Constants of equal values get the same name, others get different ones."""
+    names: dict[str, str] = {}
+    for part in parts:
+        new = {name: names.setdefault(values, f"takt_values_{len(names)}") for name, values in part.resources.items()}
+        part.body = re.sub(r"dense_resource<([^>]*)>", lambda found: f"dense_resource<{new[found[1]]}>", part.body)
+        part.resources = {new[name]: values for name, values in part.resources.items()}
+
+
+def _resources(resources: Mapping[str, str]) -> str:
+    if not resources:
+        return ""
+    lines = ",\n".join(f"      {name}: {values}" for name, values in resources.items())
+    return f"\n{{-#\n  dialect_resources: {{\n    builtin: {{\n{lines}\n    }}\n  }}\n#-}}\n"
+
+
+def _private(part: Program) -> str:
+    listed = ", ".join(f"{name}.takt: {builtin(kind)}" for name, kind in part.arguments)
+    lines = [f"  func.func private @{part.function}({listed}) -> {tuple_of(map(builtin, part.results))}"
+             f"{part.attributes} {{"]
+    lines += [f"    {name} = torch_c.from_builtin_tensor {name}.takt : {builtin(kind)} -> {torch(kind)}"
+              for name, kind in part.arguments]
+    end = [f"    %takt.result{i} = torch_c.to_builtin_tensor {name} : {torch(kind)} -> {builtin(kind)}"
+           for i, (name, kind) in enumerate(zip(part.returned, part.results))]
+    end += [f"    return {list_of('%takt.result', len(end))} : {', '.join(map(builtin, part.results))}", "  }", ""]
+    return "\n".join(lines) + part.body + "\n".join(end)
+
+
+def torch(kind: Tensor) -> str:
+    return f"!torch.vtensor<[{kind[0]}],{kind[1]}>"
+
+
+def builtin(kind: Tensor) -> str:
+    return lowering.builtin(*kind)
+
+
+def tuple_of(kinds: Iterable[str]) -> str:
+    return f"({', '.join(kinds)})"
+
+
+def list_of(stem: str, count: int) -> str:
+    return ", ".join(f"{stem}{i}" for i in range(count))

@@ -1,0 +1,54 @@
+"""Programs that become parts of another one."""
+
+import re
+
+import pytest
+
+import takt
+from takt.compiling import programs
+
+_ROW, _BYTES = "!torch.vtensor<[1,3],f32>", "!torch.vtensor<[1,2],si8>"
+_MLIR = f"""module {{
+  func.func @net(%arg0: {_ROW}, %arg1: {_BYTES}) -> {_ROW} {{
+    %0 = torch.operator "onnx.A"(%arg0, %arg1) : ({_ROW}, {_BYTES}) -> {_ROW}
+    return %0 : {_ROW}
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("text, message", [
+    ("module {\n}\n", "the importer's text has no function"),
+    (_MLIR.replace(_BYTES, "!torch.list<int>"), "%arg1 of net is no tensor"),
+])
+def test_a_text_of_another_form_is_refused(text, message):
+    with pytest.raises(takt.CompileError, match=message):
+        programs.parse(text, "part")
+
+
+def test_the_network_may_have_the_name_of_the_part():
+    assert programs.parse(_MLIR, "part").function == "part"
+    assert programs.parse(_MLIR, "net").function == "net_"
+
+
+def test_parts_share_equal_constants():
+    def part(name, **values):
+        lines = ",\n".join(f'      {name}: "{value}"' for name, value in values.items())
+        uses = "".join(f"    %{name} = torch.vtensor.literal(dense_resource<{name}> : tensor<2xf32>)\n"
+                       for name in values)
+        text = _MLIR.replace("{\n    %0", "{\n" + uses + "    %0")
+        return programs.parse(text + f"\n{{-#\n  dialect_resources: {{\n    builtin: {{\n{lines}\n    }}\n  }}\n#-}}\n",
+                              name)
+
+    text = programs.join("", [part("first", a="0x01", b="0x02"), part("other", a="0x03", c="0x01")])
+    first, other = text.split("func.func private @")[1:]
+    used = dict(re.findall(r'^      (\w+): "(\w+)"', text, re.MULTILINE))
+    assert sorted(used.values()) == ["0x01", "0x02", "0x03"]
+    named = [[used[name] for name in re.findall(r"dense_resource<(\w+)>", each)] for each in (first, other)]
+    assert named == [["0x01", "0x02"], ["0x03", "0x01"]]
+
+
+def test_kernels_of_parts_have_their_own_names():
+    text = _MLIR.replace("module {\n", "module {\n  stream.executable private @takt_kernels { @k0_conv @other }\n")
+    assert "@takt_kernels { @k0_conv @other }" in programs.parse(text, "part").before
+    assert "@takt_kernels_x4 { @k0_conv_x4 @other }" in programs.parse(text, "part", "x4").before
