@@ -75,7 +75,8 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--name", help="of the module; default: that of the program, \"module\" for ONNX networks")
         command.add_argument(
             "--shape", action="append", default=[], metavar="NAME=1x3x640x640",
-            help="an input's shape, or a dimension's size (batch=1), where the network leaves it open")
+            help="an input's shape, or a dimension's size (batch=1), where the network leaves it open; "
+                 "given again (seq=16, seq=64), the module takes either")
         command.add_argument("--deadline", type=float, metavar="SECONDS")
         command.add_argument("--priority", type=int, metavar="0-255")
         command.add_argument("--affinity", metavar="CPUS", help='CPUs, such as "0,2"')
@@ -176,7 +177,7 @@ def _shared_options(options: argparse.Namespace) -> dict:
     cpus = options.affinity
     return {
         "name": options.name,
-        "shapes": dict(map(static_shapes.parse, options.shape)),
+        "shapes": static_shapes.parse(options.shape),
         "flags": options.flag,
         "deadline": options.deadline,
         "priority": options.priority,

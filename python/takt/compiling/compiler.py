@@ -20,6 +20,7 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 from . import answers, declarations, dispatches, importers, placing, recipes, targets
 from ..errors import CompileError, Error, InvalidArgument
+from ..networks import static_shapes
 from ..module import Module, load
 
 # What Takt's tests compile with; docs/models.md lists what else is read.
@@ -71,7 +72,7 @@ def compile(
     model: Any,
     *,
     name: str | None = None,
-    shapes: Mapping[str, int | Sequence[int]] | None = None,
+    shapes: static_shapes.Shapes | Sequence[static_shapes.Shapes] | None = None,
     target: str | Iterable[str] = "host",
     npu: str | None = None,
     recipe: str | os.PathLike | recipes.Recipe | None = None,
@@ -98,7 +99,8 @@ def compile(
                  program, which is "module" for ONNX networks.
     shapes       of an ONNX network's inputs, where the file leaves them open:
                  {"image": (1, 3, 640, 640)}, or {"batch": 1} by the name of the
-                 dimension. A network of known shapes is much quicker.
+                 dimension. A network of known shapes is much quicker. A list of
+                 several, [{"seq": 16}, {"seq": 64}]: the module takes calls of each.
     target       "host", or an architecture and CPU: "aarch64:cortex-a76"; several
                  of them, in a list or with commas, for one module of them all.
     npu          a driver: "host", "sim", "sim=PROFILE.json" or "DRIVER.so". The
@@ -138,15 +140,18 @@ def compile(
     _check_content(model)
     folder = _cache_folder(cache)
     path = os.fspath(model) if importers.is_file(model) else ""
+    sets = static_shapes.sets_of(shapes)
+    if len(sets) > 1 and (seconds is not None or npu is not None):
+        raise ValueError("tune and npu measure calls of one size: give one set of shapes")
     request = None
     if path and seconds is None and npu is None:
         request = answers.Request(folder, path, repr(
-            [compiler_version(), _machine(names), name, shapes, given, flags, reflection, annotations]))
+            [compiler_version(), _machine(names), name, sets, given, flags, reflection, annotations]))
         answer = request.answer()
         if answer is not None:
             return _repeated(answer, folder, names)
     targets.check_cpus(names)
-    source = importers.read(model, shapes)
+    source = importers.read(model, sets)
     of_function = {}
     for key, value in (annotations or {}).items():
         (of_function if isinstance(value, Mapping) else reflection)[key] = value

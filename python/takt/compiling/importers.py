@@ -11,14 +11,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
-from . import batching, convolutions
+from . import batching, convolutions, sizing
 from ..porting import porter, unsigned, widening, words
 from ..networks import checks, counting, inference, plain, samples, static_shapes
 from ..errors import CompileError
 
 _OPSET = 17
+_KEEP_ASSERTIONS = "--iree-opt-strip-assertions=false"
 _WEIGHTS_MAX = 1 << 30  # Bytes in the network's own file, which has at most 2 GiB.
 
 
@@ -41,6 +42,9 @@ class Source:
     # If `network` is of one sample, and the program of any number: which inputs are of samples.
     of_sample: list[bool] | None = None
     chunks: dict[int, Any] = dataclasses.field(default_factory=dict)  # Networks of more samples, by number.
+    # If a call has the sizes of one of several networks: the others than `network`, and the sizes of all.
+    others: list[Any] = dataclasses.field(default_factory=list)
+    sizes: list[str] = dataclasses.field(default_factory=list)
     # Steps that failed and were left out, with the reasons.
     failed: dict[str, str] = dataclasses.field(default_factory=dict)
 
@@ -50,18 +54,20 @@ class Source:
         return self.mlir
 
     def program(self, import_one: Callable[[Any], str]) -> bytes:
-        """The text of `network`, by an importer of one network, for all numbers of samples."""
+        """The text of `network`, by an importer of one network, for all numbers of samples and all sizes."""
         text = import_one(self.network)
         if self.of_sample is not None:
             more = {count: import_one(network) for count, network in self.chunks.items()}
             text = batching.of_any_number({1: text, **more}, self.of_sample)
+        if self.others:
+            text = sizing.of_some_sizes([text, *map(import_one, self.others)], self.sizes)
         return text.encode()
 
 
-def read(model: Any, shapes: static_shapes.Shapes | None = None) -> Source:
+def read(model: Any, shapes: Sequence[static_shapes.Shapes] = ()) -> Source:
     """`model`: a path (.onnx, .mlir, .mlirbc, .stablehlo, .tflite), MLIR text or
     bytecode, a `jax.jit(f).lower(...)`, or a `torch.export.ExportedProgram`.
-    `shapes`: of an ONNX network's inputs (`static_shapes.fix`)."""
+    `shapes`: of an ONNX network's inputs (`static_shapes.fix`). A call has those of one set."""
     if shapes and not (isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith((".onnx", ".tflite"))):
         raise ValueError("shapes: they are for .onnx and .tflite files; other programs have theirs")
     if is_file(model):
@@ -115,10 +121,39 @@ def _read_mlir(data: bytes) -> Source:
         return Source(pathlib.Path(target).read_bytes(), "none")
 
 
-def _read_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -> Source:
+def _read_onnx(path: pathlib.Path, shapes: Sequence[static_shapes.Shapes] = ()) -> Source:
     model = _load_onnx(path)
-    if shapes:
-        model = static_shapes.fix(model, shapes)
+    if len(shapes) < 2:
+        return _read_network(static_shapes.fix(model, shapes[0]) if shapes else model, path)
+    networks = [static_shapes.fix(model, each) for each in shapes]
+    _check_sets(networks, shapes)
+    sources = [_read_network(each, path) for each in networks]
+    first = sources[0]
+    return dataclasses.replace(
+        first,
+        flags=(*first.flags, _KEEP_ASSERTIONS),  # One says that a call has the sizes of a set.
+        others=[each.network for each in sources[1:]],
+        sizes=list(map(static_shapes.described, shapes)),
+        failed={key: reason for each in sources for key, reason in each.failed.items()},
+    )
+
+
+def _check_sets(networks: Sequence[Any], shapes: Sequence[static_shapes.Shapes]) -> None:
+    """networks  that have these shapes."""
+    found: list[dict[str, list[str]]] = []
+    for network, each in zip(networks, shapes):
+        left = static_shapes.open_inputs(network)
+        if left:
+            raise ValueError("shapes: several sets leave nothing open; "
+                             f"with {static_shapes.described(each) or 'nothing'} there is "
+                             + ", ".join(f"{name}: {shape}" for name, shape in left.items()))
+        sizes = static_shapes.sizes_of_inputs(network)
+        if sizes in found:
+            raise ValueError(f"shapes: two sets mean the same sizes as {static_shapes.described(each)}")
+        found.append(sizes)
+
+
+def _read_network(model: Any, path: pathlib.Path) -> Source:
     failed = {}
     one, chunks = None, {}
     try:
@@ -186,7 +221,7 @@ def _source_of(network: Any, model: Any, path: pathlib.Path, one: samples.OneSam
         flags.append("--iree-input-demote-f64-to-f32=false")
     if one is not None:
         # An assertion says that all arguments have as many samples.
-        flags.append("--iree-opt-strip-assertions=false")
+        flags.append(_KEEP_ASSERTIONS)
     return Source(
         None,
         input_type="onnx",
@@ -345,7 +380,7 @@ def _read_torch(program: Any) -> Source:
         return _read_onnx(path)
 
 
-def _read_tflite(path: pathlib.Path, shapes: static_shapes.Shapes | None = None) -> Source:
+def _read_tflite(path: pathlib.Path, shapes: Sequence[static_shapes.Shapes]) -> Source:
     """By way of ONNX if tf2onnx is there, since Takt's kernels are for ONNX networks."""
     reason = None
     if importlib.util.find_spec("tf2onnx") is not None and importlib.util.find_spec("tensorflow") is not None:
@@ -363,7 +398,7 @@ def _read_tflite(path: pathlib.Path, shapes: static_shapes.Shapes | None = None)
     return _read_tflite_by_tosa(path, converter)
 
 
-def _read_tflite_by_onnx(path: pathlib.Path, shapes: static_shapes.Shapes | None) -> Source:
+def _read_tflite_by_onnx(path: pathlib.Path, shapes: Sequence[static_shapes.Shapes]) -> Source:
     import onnx
 
     with tempfile.TemporaryDirectory(prefix="takt-") as scratch:

@@ -11,6 +11,17 @@ from typing import Any, Iterable, Iterator, Mapping, Sequence, Union
 Shapes = Mapping[str, Union[int, Sequence[int]]]
 
 
+def sets_of(shapes: Shapes | Sequence[Shapes] | None) -> list[Shapes]:
+    """The sets of shapes, of which each call has those of one; none if there is nothing to fix.
+
+    raises   TypeError, if they are neither in a dictionary nor in several."""
+    found = [shapes] if isinstance(shapes, Mapping) else list(shapes or [])
+    for each in found:
+        if not isinstance(each, Mapping):
+            raise TypeError(f"shapes {each!r}: expected a dictionary, or a list of some")
+    return [each for each in found if each] if len(found) < 2 else found
+
+
 def fix(model: Any, shapes: Shapes) -> Any:
     """The network with these shapes; those of its results follow from them.
 
@@ -55,12 +66,14 @@ def fix(model: Any, shapes: Shapes) -> Any:
 
 def open_inputs(model: Any) -> dict[str, str]:
     """The inputs with open dimensions: their shapes, such as "batchx3x?x?"."""
-    found = {}
-    for name, value in inputs_of(model).items():
-        dims = [str(dim.dim_value) if dim.HasField("dim_value") else dim.dim_param or "?" for dim in _dims(value)]
-        if any(not dim.isdigit() for dim in dims):
-            found[name] = "x".join(dims)
-    return found
+    return {name: "x".join(sizes) for name, sizes in sizes_of_inputs(model).items()
+            if any(not size.isdigit() for size in sizes)}
+
+
+def sizes_of_inputs(model: Any) -> dict[str, list[str]]:
+    """By input: its sizes, names for the open ones of them."""
+    return {name: [str(dim.dim_value) if dim.HasField("dim_value") else dim.dim_param or "?" for dim in _dims(value)]
+            for name, value in inputs_of(model).items()}
 
 
 def inputs_of(model: Any) -> dict[str, Any]:
@@ -111,8 +124,29 @@ def _list(names: Iterable[str]) -> str:
     return ", ".join(repr(name) for name in sorted(names)) or "none"
 
 
-def parse(text: str) -> tuple[str, int | tuple[int, ...]]:
-    """A flag's value: "image=1x3x640x640", or "batch=1"."""
+def parse(flags: Iterable[str]) -> list[dict[str, int | tuple[int, ...]]]:
+    """Sets of shapes, from flags such as "image=1x3x640x640" and "batch=1".
+
+    A name that is there again begins the next set, which keeps what else the last one has.
+    """
+    sets: list[dict[str, int | tuple[int, ...]]] = [{}]
+    named: set[str] = set()  # In the last set.
+    for name, shape in map(_parsed, flags):
+        if name in named:
+            sets.append(dict(sets[-1]))
+            named.clear()
+        sets[-1][name] = shape
+        named.add(name)
+    return sets
+
+
+def described(shapes: Shapes) -> str:
+    """As flags have them."""
+    return ", ".join(f"{name}={'x'.join(map(str, [shape] if isinstance(shape, int) else shape))}"
+                     for name, shape in shapes.items())
+
+
+def _parsed(text: str) -> tuple[str, int | tuple[int, ...]]:
     name, separator, shape = text.rpartition("=")
     try:
         sizes = tuple(int(size) for size in shape.split("x"))

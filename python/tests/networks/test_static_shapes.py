@@ -69,18 +69,37 @@ def test_what_does_not_fit_is_refused(shapes, reason):
 
 
 @pytest.mark.parametrize("text, parsed", [
-    ("image=1x3x4x6", ("image", (1, 3, 4, 6))),
-    ("batch=2", ("batch", 2)),
-    ("serving=default:0=8x2", ("serving=default:0", (8, 2))),
+    ("image=1x3x4x6", {"image": (1, 3, 4, 6)}),
+    ("batch=2", {"batch": 2}),
+    ("serving=default:0=8x2", {"serving=default:0": (8, 2)}),
 ])
 def test_flags_are_read(text, parsed):
-    assert static_shapes.parse(text) == parsed
+    assert static_shapes.parse([text]) == [parsed]
+    assert [static_shapes.described(parsed)] == [text]
+
+
+def test_a_name_that_comes_again_begins_a_set():
+    flags = ["batch=1", "seq=16", "past=8", "seq=64", "past=9", "seq=99"]
+    assert static_shapes.parse(flags) == [{"batch": 1, "seq": 16, "past": 8}, {"batch": 1, "seq": 64, "past": 9},
+                                          {"batch": 1, "seq": 99, "past": 9}]
+
+
+@pytest.mark.parametrize("shapes, sets", [
+    (None, []), ({}, []), ([], []), ([{}], []), ({"h": 4}, [{"h": 4}]), ([{"h": 4}, {}], [{"h": 4}, {}]),
+])
+def test_sets_of_shapes(shapes, sets):
+    assert static_shapes.sets_of(shapes) == sets
+
+
+def test_a_set_of_shapes_has_names():
+    with pytest.raises(TypeError, match="shapes 4: expected a dictionary, or a list of some"):
+        static_shapes.sets_of([{"h": 4}, 4])
 
 
 @pytest.mark.parametrize("text", ["", "image", "image=", "=1x2", "image=1x", "image=1xa"])
 def test_wrong_flags_are_refused(text):
     with pytest.raises(ValueError, match="expected NAME=1x3x640x640"):
-        static_shapes.parse(text)
+        static_shapes.parse([text])
 
 
 def test_a_module_declares_the_sizes(needs_compiler, tmp_path):
