@@ -11,14 +11,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 from . import batching, convolutions, sizing
 from ..porting import porter, unsigned, widening, words
-from ..networks import checks, counting, inference, plain, samples, static_shapes
+from ..networks import checks, counting, inference, plain, samples, static_shapes, subgraphs
 from ..errors import CompileError
 
 _OPSET = 17
+_NEWER = "takt.newer"  # A domain for operators that the opset of a file does not have, while it is converted.
 _KEEP_ASSERTIONS = "--iree-opt-strip-assertions=false"
 _WEIGHTS_MAX = 1 << 30  # Bytes in the network's own file, which has at most 2 GiB.
 
@@ -266,7 +267,7 @@ def _of_opset(model: Any) -> Any:
     version = {each.domain: each.version for each in model.opset_import}.get("", 1)
     if version >= _OPSET:
         return model
-    converted = onnx.version_converter.convert_version(model, _OPSET)
+    converted = _converted(model, version)
     if version < 11:
         resized = {name for node in model.graph.node if node.op_type in ("Upsample", "Resize") for name in node.output}
         for node in converted.graph.node:
@@ -275,6 +276,34 @@ def _of_opset(model: Any) -> Any:
     if version < 7:
         _slopes_of_channels(converted)
     return converted
+
+
+def _converted(model: Any, version: int) -> Any:
+    """In the opset _OPSET. ONNX Runtime writes operators of it, such as LayerNormalization, into files of
+    older ones. The converter of onnx leaves nodes of another domain as they are."""
+    import onnx
+
+    hidden = onnx.ModelProto()
+    hidden.CopyFrom(model)
+    for node in _all_nodes(hidden.graph):
+        if node.domain in ("", "ai.onnx") and not onnx.defs.has(node.op_type, version, ""):
+            node.domain = _NEWER
+    hidden.opset_import.append(onnx.helper.make_opsetid(_NEWER, 1))
+    converted = onnx.version_converter.convert_version(hidden, _OPSET)
+    for node in _all_nodes(converted.graph):
+        if node.domain == _NEWER:
+            node.domain = ""
+    known = [each for each in converted.opset_import if each.domain != _NEWER]
+    del converted.opset_import[:]
+    converted.opset_import.extend(known)
+    return converted
+
+
+def _all_nodes(graph: Any) -> Iterator[Any]:
+    for node in graph.node:
+        yield node
+        for inner in subgraphs.subgraphs_of(node):
+            yield from _all_nodes(inner)
 
 
 def _slopes_of_channels(model: Any) -> None:

@@ -77,6 +77,30 @@ def test_old_slopes_are_those_of_channels(tmp_path):
     np.testing.assert_allclose(found, np.where(x < 0, x * slopes.reshape(3, 1, 1), x), atol=1e-6)
 
 
+@pytest.mark.parametrize("is_inner", [False, True])
+def test_old_networks_have_newer_operators(needs_compiler, tmp_path, is_inner):
+    """As ONNX Runtime's optimizer writes them, in a branch of an If as well."""
+    onnx = pytest.importorskip("onnx")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    helper = onnx.helper
+    x, scale = (np.random.default_rng(3).standard_normal(shape).astype(np.float32) for shape in ((2, 8), 8))
+    inner = [helper.make_node("LayerNormalization", ["x", "scale"], ["n"], axis=-1)]
+    result = helper.make_tensor_value_info("n", 1, [2, 8])
+    nodes = inner if not is_inner else [helper.make_node(
+        "If", ["c"], ["n"], then_branch=helper.make_graph(inner, "then", [], [result]),
+        else_branch=helper.make_graph([helper.make_node("Neg", ["x"], ["n"])], "else", [], [result]))]
+    graph = helper.make_graph(
+        [helper.make_node("Squeeze", ["x1"], ["x"], axes=[0]), *nodes], "net",  # The axes are an input since opset 13.
+        [helper.make_tensor_value_info("x1", 1, [1, 2, 8]), helper.make_tensor_value_info("c", 9, [])], [result],
+        [onnx.numpy_helper.from_array(scale, "scale")])
+    path = tmp_path / "net.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=6), path)
+    condition = np.array(True)
+    want = onnxruntime.InferenceSession(path).run(None, {"x1": x[None], "c": condition})[0]
+    found = takt.compile(path, cache=tmp_path).load().net(x[None], condition)
+    np.testing.assert_allclose(found, want, atol=1e-5)
+
+
 def test_a_program_of_the_wheel_is_found_itself(monkeypatch):
     pytest.importorskip("iree.compiler")
     monkeypatch.delenv("IREE_TOOL_PATH", raising=False)
