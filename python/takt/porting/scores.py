@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
@@ -21,6 +21,7 @@ class AttentionPorter:
         return {
             ("", "Attention"): self.on_attention,
             ("com.microsoft", "Attention"): self.on_joint_attention,
+            ("com.microsoft", "QAttention"): self.on_quantized_attention,
             ("com.microsoft", "MultiHeadAttention"): self.on_several_heads,
             ("com.microsoft", "GroupQueryAttention"): self.on_prompt,
         }
@@ -90,19 +91,53 @@ class AttentionPorter:
 
     def on_joint_attention(self, node: Any) -> bool:
         """Attention of ONNX Runtime: one product makes queries, keys and values."""
-        source, weights, bias, padding, past, added = [*node.input, *[""] * 6][:6]
-        shape, width = self.shapes.get(source, [None]), self.shapes.get(weights, [None])[-1]
-        if None in shape or width is None or past or any(node.output[1:]):
+        source, weights, bias, padding, past, added, *more = [*node.input, *[""] * 7][:7]
+        if not all(map(self.is_static, (source, weights))) or any(more):
             return False
-        sizes = self.attributes(node).get("qkv_hidden_sizes") or [width // 3] * 3
         joint = self.emit("MatMul", [source, weights])
         if bias:
             joint = self.emit("Add", [joint, bias])
-        self.types[joint], self.shapes[joint] = self.types[source], [*shape[:-1], width]
-        ends = np.cumsum([0, *sizes])
+        self.types[joint] = self.types[source]
+        return self.on_product(node, joint, padding, past, added)
+
+    def on_quantized_attention(self, node: Any) -> bool:
+        """QAttention: an Attention of bytes, whose product becomes floats."""
+        source, weights, bias, scale, w_scale, padding, zero, w_zero, past = [*node.input, *[""] * 9][:9]
+        if not all(map(self.is_static, (source, weights))):
+            return False
+        joint, maker = self.fresh("MatMul"), self.makers.get(source)
+        if maker is None or list(maker.output) != [source, scale, zero] or not self.scaled_product(
+                "MatMul", maker.input[0], weights, self.constants.get(w_scale), w_zero, bias, joint, {}):
+            if w_zero and self.shapes.get(w_scale) != self.shapes.get(w_zero):
+                return False
+            floats = [self.emit("DequantizeLinear", list(filter(None, names)), axis=axis)
+                      for names, axis in (([source, scale, zero], 0), ([weights, w_scale, w_zero], 1))]
+            self.emit("Add", [self.emit("MatMul", floats), bias], joint)
+        self.types[joint] = self.onnx.TensorProto.FLOAT
+        return self.on_product(node, joint, padding, past, "")
+
+    def on_product(self, node: Any, joint: str, padding: str, past: str, added: str) -> bool:
+        """Queries, keys and values in one tensor; keys and values of the past, too, and those of the result."""
+        source, weights = node.input[:2]
+        width = self.shapes[weights][-1]
+        self.shapes[joint] = [*self.shapes[source][:-1], width]
+        ends = np.cumsum([0, *(self.attributes(node).get("qkv_hidden_sizes") or [width // 3] * 3)])
         sources = [self.like(joint, self.slice(joint, 2, int(begin), int(end)), int(end - begin))
                    for begin, end in zip(ends, ends[1:])]
-        return self.on_heads(node, sources, padding, added, ("", ""), [])
+        pasts = ["", ""]
+        if past:
+            if not self.is_static(past):
+                return False
+            for i in range(2):
+                pasts[i] = self.emit("Reshape", [self.slice(past, 0, i, i + 1), self.constant(self.shapes[past][1:])])
+                self.shapes[pasts[i]] = self.shapes[past][1:]
+        present = [self.fresh("present"), self.fresh("present")] if any(node.output[1:]) else []
+        if not self.on_heads(node, sources, padding, added, pasts, present):
+            return False
+        if present:
+            rows = [self.emit("Unsqueeze", [name, self.constant([0])]) for name in present]
+            self.emit("Concat", rows, node.output[1], axis=0)
+        return True
 
     def like(self, name: str, made: str, size: int | None = None) -> str:
         """Notes the type and the shape of what was made of a tensor."""
@@ -110,7 +145,7 @@ class AttentionPorter:
         self.shapes[made] = [*self.shapes[name][:-1], self.shapes[name][-1] if size is None else size]
         return made
 
-    def on_heads(self, node: Any, sources: list[str], padding: str, added: str, past: tuple[str, str],
+    def on_heads(self, node: Any, sources: list[str], padding: str, added: str, past: Sequence[str],
                  present: list[str]) -> bool:
         """The standard Attention with the terms of ONNX Runtime's.
 
@@ -119,13 +154,19 @@ class AttentionPorter:
         """
         own, shape, lengths = self.attributes(node), self.shapes.get(padding, []), ""
         known = {"num_heads", "scale", "unidirectional", "qkv_hidden_sizes", "mask_filter_value"}
-        if set(own) - known or None in shape or len(shape) > 2 or (padding and added):
+        if set(own) - known or None in shape or len(shape) > 2 or (added and not self.is_static(added)):
             return False
         mask = added
         if len(shape) == 2:
             seen = self.emit("Cast", [padding], to=self.onnx.TensorProto.BOOL)
             mask = self.emit("Reshape", [seen, self.constant([shape[0], 1, 1, shape[1]])])
             self.types[mask], self.shapes[mask] = self.onnx.TensorProto.BOOL, [shape[0], 1, 1, shape[1]]
+            if added:
+                least = np.float32(own.get("mask_filter_value", -10000))
+                hidden = self.emit("Where", [mask, *(self.constant(each) for each in (np.float32(0), least))])
+                mask = self.emit("Add", [hidden, added])
+                self.types[mask] = self.types[added]
+                self.shapes[mask] = list(np.broadcast_shapes((shape[0], 1, 1, shape[1]), self.shapes[added]))
         elif padding:
             if own.get("unidirectional", 0) or shape[0] != self.shapes[sources[0]][0]:
                 return False

@@ -23,7 +23,7 @@ def check(kind, inputs, constants, results=("y",), domain="com.microsoft", order
     names = order or [*inputs, *constants]
     node = helper.make_node(kind, names, list(results), domain=domain, **own)
     kinds = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int32): TensorProto.INT32,
-             np.dtype(np.int64): TensorProto.INT64}
+             np.dtype(np.int64): TensorProto.INT64, np.dtype(np.uint8): TensorProto.UINT8}
     graph = helper.make_graph(
         [node], "net",
         [helper.make_tensor_value_info(name, kinds[value.dtype], value.shape) for name, value in inputs.items()],
@@ -61,6 +61,13 @@ def test_several_heads_with_added_scores():
           order=["q", "k", "v", "", "", "s"])
 
 
+def test_several_heads_with_padding_and_added_scores():
+    padding = np.array([[1, 1, 1, 0, 0, 0, 0], [1] * 7], np.int32)
+    for added in (floats(2, 4, 5, 7), floats(1, 1, 5, 7)):
+        check("MultiHeadAttention", {**queries(), "p": padding, "s": added}, {"b": floats(48)}, num_heads=4,
+              order=["q", "k", "v", "b", "p", "s"])
+
+
 @pytest.mark.parametrize("own", [{}, {"unidirectional": 1}, {"scale": 0.2}])
 def test_joint_attention(own):
     check("Attention", {"x": floats(2, 6, 8)}, {"w": floats(8, 48), "b": floats(48)}, num_heads=4, **own)
@@ -70,6 +77,29 @@ def test_joint_attention_with_padding():
     padding = np.array([[1, 1, 1, 0, 0, 0], [1] * 6], np.int32)
     check("Attention", {"x": floats(2, 6, 8), "p": padding}, {"w": floats(8, 48), "b": floats(48)}, num_heads=4,
           order=["x", "w", "b", "p"])
+
+
+@pytest.mark.parametrize("own", [{}, {"unidirectional": 1}])
+def test_joint_attention_with_a_past(own):
+    check("Attention", {"x": floats(2, 6, 8), "past": floats(2, 2, 4, 3, 4)}, {"w": floats(8, 48), "b": floats(48)},
+          results=("y", "present"), num_heads=4, order=["x", "w", "b", "", "past"], **own)
+
+
+def test_joint_attention_that_leaves_a_past():
+    check("Attention", {"x": floats(2, 6, 8)}, {"w": floats(8, 48), "b": floats(48)}, results=("y", "present"),
+          num_heads=4, unidirectional=1)
+
+
+@pytest.mark.parametrize("past", [False, True])
+def test_quantized_attention(past):
+    weights = RNG.integers(-128, 128, (8, 48)).astype(np.int8)
+    inputs = {"x": RNG.integers(0, 256, (2, 6, 8)).astype(np.uint8)}
+    if past:
+        inputs["past"] = floats(2, 2, 4, 3, 4)
+    check("QAttention", inputs, {
+        "w": weights, "b": floats(48), "s": np.float32(0.02), "ws": np.float32(0.01), "z": np.uint8(100),
+        "wz": np.int8(0)}, results=("y", "present"), num_heads=4,
+        order=["x", "w", "b", "s", "ws", "", "z", "wz", *(["past"] if past else [])])
 
 
 def test_simplified_norms():
