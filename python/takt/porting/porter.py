@@ -13,8 +13,8 @@ from typing import Any, Callable, Union
 
 import numpy as np
 
-from . import (bounds, deformed, filters, fourier, images, layers, lists, operators, places, regions, resized, scales,
-               scores, sequences, transposed, unrolled, volumes)
+from . import (bounds, deformed, einsum, filters, fourier, images, layers, lists, operators, places, regions, resized,
+               scales, scores, sequences, transposed, unrolled, volumes)
 from ..networks import canonical, folding, graphs, inference, names, subgraphs
 
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
@@ -143,11 +143,11 @@ def _with_results(model: Any, ported: Any) -> Any:
     return ported
 
 
-class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPorter, fourier.FourierPorter,
-              images.ImagePorter, layers.LayerPorter, lists.ListPorter, operators.OperatorPorter, places.PlacePorter,
-              regions.RegionPorter, resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter,
-              transposed.TransposedPorter, unrolled.UnrolledPorter,
-              volumes.VolumePorter, graphs.NodeReader):
+class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPorter, filters.FilterPorter,
+              fourier.FourierPorter, images.ImagePorter, layers.LayerPorter, lists.ListPorter, operators.OperatorPorter,
+              places.PlacePorter, regions.RegionPorter, resized.ResizePorter, scales.ScalePorter,
+              sequences.SequencePorter, transposed.TransposedPorter, unrolled.UnrolledPorter, volumes.VolumePorter,
+              graphs.NodeReader):
     """Replaces the nodes of a graph."""
 
     def __init__(self, graph: Any, opset: int) -> None:
@@ -175,6 +175,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, filters.FilterPor
         self.handlers: dict[tuple[str, str], Callable[[Any], bool]] = {
             ("", "Conv"): self.on_conv,
             ("", "DFT"): self.on_dft,
+            ("", "Einsum"): self.on_einsum,
             ("", "GRU"): self.on_recurrent,
             ("", "LSTM"): self.on_recurrent,
             ("", "RNN"): self.on_recurrent,
