@@ -23,8 +23,7 @@ class EinsumPorter:
 
     def on_einsum(self, node: Any) -> bool:
         names = list(node.input)
-        dtype = next((self.types[name] for name in names if name in self.types), None)  # A constant has none there.
-        if dtype is None or not all(map(self.is_static, names)):
+        if not all(self.is_static(name) and name in self.types for name in names):
             return False
         shapes = [self.shapes[name] for name in names]
         equation = self.attributes(node)["equation"].decode()
@@ -35,7 +34,7 @@ class EinsumPorter:
         for labels, shape in zip(terms, shapes):
             for label, size in zip(labels, shape):
                 sizes[label] = max(size, sizes.get(label, 1))
-        sums = _Sums(self, sizes, result, dtype)
+        sums = _Sums(self, sizes, result, self.types[names[0]])
         operands = [sums.without_ones(_Operand(name, labels), shape) for name, labels, shape in
                     zip(names, terms, shapes)]
         while len(operands) > 1:

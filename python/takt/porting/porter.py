@@ -160,6 +160,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
         self.shapes = inference.sizes_of(graph)
         self.shapes.update((name, list(array.shape)) for name, array in self.constants.items())
         self.types = inference.elements_of(graph)
+        self.types.update((name, self.type_of(array)) for name, array in self.constants.items())
         self.out: list[Any] = []
         self.names = names.Names(graph)
         self.lists: dict[str, list[str]] = {}  # The members of sequences of tensors.
@@ -402,10 +403,14 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
     def fresh(self, kind: str) -> str:
         return self.names.fresh(kind)
 
+    def type_of(self, array: np.ndarray) -> int:
+        return self.onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
+
     def constant(self, values: Union[np.ndarray, list[int]]) -> str:
         name = self.fresh("constant")
         array = np.asarray(values, order="C")
         self.constants[name] = array
+        self.shapes[name], self.types[name] = list(array.shape), self.type_of(array)
         self.graph.initializer.append(self.onnx.numpy_helper.from_array(array, name))
         return name
 
