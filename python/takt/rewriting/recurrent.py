@@ -11,14 +11,16 @@ from . import tiled_calls
 from .packing import BLOCK
 
 _HIDDEN_MAX = 1 << 13  # As in src/kernels/gru.h.
+_OPEN = 50  # The sigmoid of it is 1, and that of its negative adds nothing to a float.
 
 
 @dataclasses.dataclass
 class _Layer:
-    """A GRU or an LSTM whose operands the kernels take."""
+    """A GRU or an LSTM whose operands the kernels take: with further units, which stay zero."""
 
     source: str
     shape: tuple[int, int, int]  # Steps, batch, size of the state.
+    units: int  # Of the network's own.
     weights: np.ndarray  # Of the inputs: [gates * hidden][inputs].
     packed: np.ndarray  # Of the state.
     bias: np.ndarray  # [2, gates * hidden]: of the inputs, and of the state.
@@ -41,7 +43,24 @@ class RecurrentRewriter:
         states = self.call_layer("takt_gru_f32", layer, 3, ahead, [self.constant(inner[2 * hidden:])], steps)
         self.emit_steps(node, layer, states)
         if len(node.output) > 1 and node.output[1]:
-            self.rows_of(states, layer, steps - 1, steps, node.output[1])
+            self.own_rows(states, layer, steps - 1, steps, node.output[1])
+        return True
+
+    def on_rnn(self, node: Any) -> bool:
+        """A GRU whose gates are open: its state is the new one alone, which takes all of the last one."""
+        layer = self.recurrent(node, 1, [b"Tanh"])
+        if layer is None:
+            return False
+        steps, _, hidden = layer.shape
+        ahead = np.repeat(np.float32([-_OPEN, _OPEN]), hidden)
+        gated = dataclasses.replace(
+            layer, weights=np.pad(layer.weights, ((2 * hidden, 0), (0, 0))),
+            packed=np.pad(layer.packed, ((2 * hidden // BLOCK, 0), (0, 0), (0, 0))))
+        zeros = self.constant(np.zeros(hidden, np.float32))
+        states = self.call_layer("takt_gru_f32", gated, 3, np.append(ahead, layer.bias.sum(0)), [zeros], steps)
+        self.emit_steps(node, gated, states)
+        if len(node.output) > 1 and node.output[1]:
+            self.own_rows(states, gated, steps - 1, steps, node.output[1])
         return True
 
     def on_lstm(self, node: Any) -> bool:
@@ -53,10 +72,10 @@ class RecurrentRewriter:
             return False
         steps = layer.shape[0]
         states = self.call_layer("takt_lstm_f32", layer, 4, layer.bias.sum(0), [], steps + 1)
-        self.emit_steps(node, layer, self.rows_of(states, layer, 0, steps, self.fresh("states")))
+        self.emit_steps(node, layer, states)
         for i, row in ((1, steps - 1), (2, steps)):
             if len(node.output) > i and node.output[i]:
-                self.rows_of(states, layer, row, row + 1, node.output[i])
+                self.own_rows(states, layer, row, row + 1, node.output[i])
         return True
 
     def recurrent(self, node: Any, gates: int, activations: list[bytes]) -> _Layer | None:
@@ -75,14 +94,19 @@ class RecurrentRewriter:
             return None
         steps, batch, _ = shape
         hidden = r.shape[2]
-        if hidden % BLOCK or hidden > _HIDDEN_MAX or not self.is_product(source, shape, w[0].T):
+        if hidden > _HIDDEN_MAX or not self.is_product(source, shape, w[0].T):
             return None
         zeros = np.zeros((1, 2 * gates * hidden), np.float32)
         bias = self.constants.get(b_name, None if b_name else zeros)
         if bias is None or any(name and self.shape(name) != (1, batch, hidden) for name in states):
             return None
-        packed = r[0].reshape(gates * hidden // BLOCK, BLOCK, hidden).transpose(0, 2, 1)
-        return _Layer(source, (steps, batch, hidden), w[0], packed, bias.reshape(2, -1), states)
+        more = -hidden % BLOCK
+        wide = hidden + more
+        w = np.pad(w.reshape(gates, hidden, -1), ((0, 0), (0, more), (0, 0))).reshape(gates * wide, -1)
+        r = np.pad(r.reshape(gates, hidden, hidden), ((0, 0), (0, more), (0, more)))
+        bias = np.pad(bias.reshape(2, gates, hidden), ((0, 0), (0, 0), (0, more))).reshape(2, -1)
+        packed = r.reshape(gates * wide // BLOCK, BLOCK, wide).transpose(0, 2, 1)
+        return _Layer(source, (steps, batch, wide), hidden, w, packed, bias, states)
 
     def call_layer(self, function: str, layer: _Layer, gates: int, bias: np.ndarray,
                    constants: list[str], rows: int) -> str:
@@ -90,19 +114,31 @@ class RecurrentRewriter:
         steps, batch, hidden = layer.shape
         name = self.fresh("gates")
         self.product(self.to_first(layer.source), self.shape(layer.source), layer.weights.T, bias, name)
-        before = [self.to_first(state) if state else self.constant(np.zeros((1, batch, hidden), np.float32))
-                  for state in layer.states]
+        before = [self.widened(self.to_first(state), layer) if state
+                  else self.constant(np.zeros((1, batch, hidden), np.float32)) for state in layer.states]
         call = tiled_calls.TiledCall(
             function, ("f32",) * 5, layer.shape, (), 1, 1, 1, steps * batch * gates * hidden * hidden)
         return self.kernel(call, [name, self.constant(layer.packed), *constants, *before],
                            self.fresh("states"), (rows, batch, hidden))
 
-    def emit_steps(self, node: Any, layer: _Layer, states: str) -> None:
-        steps, batch, hidden = layer.shape
-        if node.output[0]:
-            self.emit("Reshape", [states, self.constant(np.array([steps, 1, batch, hidden]))], node.output[0])
+    def widened(self, state: str, layer: _Layer) -> str:
+        _, batch, hidden = layer.shape
+        if layer.units == hidden:
+            return state
+        rest = self.constant(np.zeros((1, batch, hidden - layer.units), np.float32))
+        return self.emit("Concat", [state, rest], self.fresh("states"), (1, batch, hidden), axis=2)
 
-    def rows_of(self, states: str, layer: _Layer, begin: int, end: int, output: str) -> str:
-        bounds = (np.array([v], np.int64) for v in (begin, end, 0))
-        return self.emit("Slice", [states, *(self.constant(v) for v in bounds)], output,
-                         (end - begin, *layer.shape[1:]))
+    def emit_steps(self, node: Any, layer: _Layer, states: str) -> None:
+        steps, batch, _ = layer.shape
+        if node.output[0]:
+            found = self.own_rows(states, layer, 0, steps)
+            self.emit("Reshape", [found, self.constant(np.array([steps, 1, batch, layer.units]))], node.output[0])
+
+    def own_rows(self, states: str, layer: _Layer, begin: int, end: int, output: str | None = None) -> str:
+        """Of what a call has found: some rows, without further units."""
+        shape = (end - begin, layer.shape[1], layer.units)
+        if output is None and self.shape(states) == shape:
+            return states
+        bounds = (self.constant(np.array(values, np.int64))
+                  for values in ((begin, 0), (end, layer.units), (0, 2)))
+        return self.emit("Slice", [states, *bounds], output or self.fresh("states"), shape)

@@ -178,11 +178,11 @@ def test_layer_norms_and_sums_of_bytes(needs_compiler, tmp_path):
 
 
 @pytest.mark.parametrize("output", [0, 1])
-@pytest.mark.parametrize("has_state", [False, True])
-def test_a_gru_is_one_call(needs_compiler, tmp_path, has_state, output):
+@pytest.mark.parametrize("has_state, hidden", [(False, 32), (True, 32), (False, 24), (True, 21)])
+def test_a_gru_is_one_call(needs_compiler, tmp_path, has_state, hidden, output):
     onnx = pytest.importorskip("onnx")
     net = Net()
-    steps, batch, inputs, hidden = 5, 2, 12, 32
+    steps, batch, inputs = 5, 2, 12
     weights = [net.weights(1, 3 * hidden, inputs), net.weights(1, 3 * hidden, hidden),
                net.weights(1, 6 * hidden)]
     if has_state:
@@ -194,12 +194,26 @@ def test_a_gru_is_one_call(needs_compiler, tmp_path, has_state, output):
     check(tmp_path, net, [steps, batch, inputs], result, b"takt_gru_f32", 1e-5)
 
 
-@pytest.mark.parametrize("output", [0, 1, 2])
-@pytest.mark.parametrize("has_state", [False, True])
-def test_an_lstm_is_one_call(needs_compiler, tmp_path, has_state, output):
+@pytest.mark.parametrize("output", [0, 1])
+@pytest.mark.parametrize("has_state, hidden", [(False, 32), (True, 21)])
+def test_an_rnn_is_a_call_of_a_gru(needs_compiler, tmp_path, has_state, hidden, output):
     onnx = pytest.importorskip("onnx")
     net = Net()
-    steps, batch, inputs, hidden = 5, 2, 12, 32
+    steps, batch, inputs = 5, 2, 12
+    weights = [net.weights(1, hidden, inputs), net.weights(1, hidden, hidden), net.weights(1, 2 * hidden)]
+    if has_state:
+        weights += ["", net.weights(1, batch, hidden)]
+    net.nodes.append(onnx.helper.make_node("RNN", ["x", *weights], ["all", "next"], hidden_size=hidden))
+    result = net.node("Tanh", ["all", "next"][output])
+    check(tmp_path, net, [steps, batch, inputs], result, b"takt_gru_f32", 1e-5)
+
+
+@pytest.mark.parametrize("output", [0, 1, 2])
+@pytest.mark.parametrize("has_state, hidden", [(False, 32), (True, 32), (False, 24), (True, 21)])
+def test_an_lstm_is_one_call(needs_compiler, tmp_path, has_state, hidden, output):
+    onnx = pytest.importorskip("onnx")
+    net = Net()
+    steps, batch, inputs = 5, 2, 12
     weights = [net.weights(1, 4 * hidden, inputs), net.weights(1, 4 * hidden, hidden),
                net.weights(1, 8 * hidden)]
     if has_state:
