@@ -38,7 +38,6 @@ class LayerPorter:
             ("", "SimplifiedLayerNormalization"): self.on_rms_normalization,  # Of ONNX Runtime.
             ("com.microsoft", "RotaryEmbedding"): self.on_rotated,
             ("com.microsoft", "SkipSimplifiedLayerNormalization"): self.on_skip_rms_normalization,
-            ("", "ScatterElements"): self.on_scattered_extremes,
             ("", "Slice"): self.on_backward_slice,
             ("", "Softsign"): self.on_softsign,
             ("", "SpaceToDepth"): self.on_space_to_depth,

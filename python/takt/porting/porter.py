@@ -9,7 +9,7 @@ the same.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Union
+from typing import Any, Callable, Sequence, Union
 
 import numpy as np
 
@@ -189,6 +189,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
             ("", "Pad"): self.on_pad,
             ("", "Resize"): self.on_resize,
             ("", "RoiAlign"): self.on_roi_align,
+            ("", "ScatterElements"): self.on_scattered_elements,
             ("", "ScatterND"): self.on_scatter,
             ("", "GlobalAveragePool"): self.on_mean,
             ("", "ReduceMean"): self.on_mean,
@@ -372,6 +373,26 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
         first = places.reshape(-1, depth)[0]
         if not (places - first == np.moveaxis(np.indices(sizes), 0, -1)).all():
             return False
+        return self.put_block(node, shape, first, sizes)
+
+    def on_scattered_elements(self, node: Any) -> bool:
+        """As on_scatter(), if the places along the axis count up: x[:, 2] = y is exported as that, too."""
+        data, indices, _ = node.input
+        shape, places, own = self.shapes.get(data), self.constants.get(indices), self.attributes(node)
+        if own.get("reduction", b"none") != b"none":
+            return self.on_scattered_extremes(node)
+        if shape is None or None in shape or places is None or places.size == 0:
+            return False
+        axis = own.get("axis", 0) % len(shape)
+        first = np.zeros(len(shape), np.int64)
+        first[axis] = places.flat[0]
+        if not (places - first[axis] == np.indices(places.shape)[axis]).all():
+            return False
+        return self.put_block(node, shape, first, places.shape)
+
+    def put_block(self, node: Any, shape: list[int], first: np.ndarray, sizes: Sequence[int]) -> bool:
+        """Of a scatter. The block begins at `first`, which counts from the end where it is negative."""
+        data, _, updates = node.input
         begins = [int(begin) + (size if begin < 0 else 0) for begin, size in zip(first, shape)]
         if any(begin < 0 or begin + count > size for begin, count, size in zip(begins, sizes, shape)):
             return False

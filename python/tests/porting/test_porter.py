@@ -282,6 +282,22 @@ def test_other_places_are_scattered(indices):
     assert kinds(porter.port(model)) == ["ScatterND"]
 
 
+@pytest.mark.parametrize("axis, sizes, first", [(1, [2, 1, 4], 2), (-2, [2, 1, 4], -1), (2, [2, 5, 2], 1),
+                                                (0, [1, 3, 2], 1), (1, [2, 5, 4], 0)])
+def test_elements_that_are_set_in_a_row_are_put_in_between(axis, sizes, first):
+    places = np.indices(sizes)[axis] + first
+    model = model_of([helper.make_node("ScatterElements", ["x", "i", "u"], ["y"], axis=axis)],
+                     {"x": [2, 5, 4], "u": sizes}, {"y": None}, i=places)
+    check(model, {"x": floats(2, 5, 4), "u": floats(*sizes)}, "ScatterElements")
+
+
+@pytest.mark.parametrize("places", [[[0, 0, 0]], [[2, 1, 0]], [[0, 1, 1], [1, 2, 2]]])
+def test_other_elements_are_scattered(places):
+    model = model_of([helper.make_node("ScatterElements", ["x", "i", "u"], ["y"], axis=1)],
+                     {"x": [2, 5], "u": list(np.shape(places))}, {"y": None}, i=np.array(places))
+    assert kinds(porter.port(model)) == ["ScatterElements"]
+
+
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("indices", [2, -1, [1], [1, 2], [-2, -1], [0, 1, 2]])
 def test_places_one_after_the_other_are_slices(axis, indices):
@@ -945,6 +961,15 @@ def test_the_greatest_of_what_is_scattered(needs_compiler, tmp_path, kind, axis)
     model = model_of([helper.make_node("ScatterElements", ["x", "i", "u"], ["y"], axis=axis, reduction=kind)],
                      {"x": shape, "i": (TensorProto.INT64, given), "u": given}, {"y": shape}, opset=18)
     feeds = {"x": floats(*shape), "i": RNG.integers(-3, 3, given), "u": floats(*given)}
+    onnx.save(model, tmp_path / "net.onnx")
+    found = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(*feeds.values())
+    np.testing.assert_array_equal(found, ort_run(model, feeds)[0])
+
+
+def test_the_greatest_of_constants(needs_compiler, tmp_path):
+    model = model_of([helper.make_node("ScatterElements", ["x", "i", "u"], ["y"], reduction="max")],
+                     {"x": [4], "i": (TensorProto.INT64, [6])}, {"y": [4]}, opset=18, u=floats(6))
+    feeds = {"x": floats(4), "i": RNG.integers(-3, 3, [6])}
     onnx.save(model, tmp_path / "net.onnx")
     found = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(*feeds.values())
     np.testing.assert_array_equal(found, ort_run(model, feeds)[0])
