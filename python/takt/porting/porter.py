@@ -396,9 +396,34 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
         begins = [int(begin) + (size if begin < 0 else 0) for begin, size in zip(first, shape)]
         if any(begin < 0 or begin + count > size for begin, count, size in zip(begins, sizes, shape)):
             return False
-        found = self.around(data, [(begin, begin + count) for begin, count in zip(begins, sizes)], shape, updates)
-        self.emit("Identity", [found], node.output[0])
+        block = [(begin, begin + count) for begin, count in zip(begins, sizes)]
+        block += [(0, size) for size in shape[len(block):]]
+        order, result = self.order_around(node), node.output[0]
+        if order is not None:
+            back = [order.index(i) for i in range(len(order))]
+            data, updates = (self.turned_back(name, order, back) for name in (data, updates))
+            shape, block = ([each[i] for i in back] for each in (shape, block))
+            turn = self.only_consumer(result)
+            self.done.add(id(turn))
+            result = turn.output[0]
+        self.emit("Identity", [self.around(data, block, shape, updates)], result)
         return True
+
+    def order_around(self, node: Any) -> list[int] | None:
+        """If the node's data have been transposed, and its result is transposed back: how."""
+        maker, turn = self.makers.get(node.input[0]), self.only_consumer(node.output[0])
+        orders = [None if each is None or each.op_type != "Transpose" else self.attributes(each).get("perm")
+                  for each in (maker, turn)]
+        if None in orders or [orders[0][i] for i in orders[1]] != list(range(len(orders[0]))):
+            return None
+        return orders[0]
+
+    def turned_back(self, name: str, order: list[int], back: list[int]) -> str:
+        """What a transposition in this order was of."""
+        maker = self.makers.get(name)
+        if maker is not None and maker.op_type == "Transpose" and self.attributes(maker).get("perm") == order:
+            return maker.input[0]
+        return self.emit("Transpose", [name], perm=back)
 
     def around(self, data: str, block: list[tuple[int, int]], shape: list[int], updates: str, axis: int = 0) -> str:
         """`data` with `updates` in the block, which is whole in the dimensions before `axis`."""

@@ -1,5 +1,6 @@
 """Networks whose operators the compiler does not take."""
 
+import functools
 import math
 
 import numpy as np
@@ -289,6 +290,19 @@ def test_elements_that_are_set_in_a_row_are_put_in_between(axis, sizes, first):
     model = model_of([helper.make_node("ScatterElements", ["x", "i", "u"], ["y"], axis=axis)],
                      {"x": [2, 5, 4], "u": sizes}, {"y": None}, i=places)
     check(model, {"x": floats(2, 5, 4), "u": floats(*sizes)}, "ScatterElements")
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_blocks_are_put_in_between_without_transpositions(is_turned):
+    """As PyTorch exports x[:, :, 1:3] = u."""
+    turn = functools.partial(helper.make_node, "Transpose", perm=[2, 0, 1])
+    nodes = [turn(["x"], ["a"]), *([turn(["u"], ["b"])] if is_turned else []),
+             helper.make_node("ScatterND", ["a", "i", "b" if is_turned else "u"], ["c"]),
+             helper.make_node("Transpose", ["c"], ["y"], perm=[1, 2, 0])]
+    given = [2, 5, 2] if is_turned else [2, 2, 5]
+    model = model_of(nodes, {"x": [2, 5, 4], "u": given}, {"y": None}, i=np.array([[1], [2]]))
+    ported = check(model, {"x": floats(2, 5, 4), "u": floats(*given)}, "ScatterND")
+    assert kinds(ported).count("Transpose") == (0 if is_turned else 1)
 
 
 @pytest.mark.parametrize("places", [[[0, 0, 0]], [[2, 1, 0]], [[0, 1, 1], [1, 2, 2]]])
