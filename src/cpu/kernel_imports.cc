@@ -207,6 +207,7 @@ constexpr Entry kEntries[] = {
     {"takt_softmax_f32", &SoftmaxF32Import},
     {"takt_select_boxes_f32", &SelectBoxesImport},
     {"takt_top_k_f32", &TopKImport},
+    {"takt_top_k_i64", &TopKI64Import},
     {"takt_arg_max_f32", &ArgMaxImport},
     {"takt_blend_f32", &BlendImport},
 };

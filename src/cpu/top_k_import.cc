@@ -9,19 +9,18 @@
 namespace takt::cpu {
 namespace {
 
+template <typename Number>
 struct TopKParameters {
-  BufferParameter<const float> numbers;  // [rows][count]
-  BufferParameter<int32_t> places;       // [rows][most]
+  BufferParameter<const Number> numbers;  // [rows][count]
+  BufferParameter<int32_t> places;        // [rows][most]
   int32_t rows, count, most;
   int32_t is_least;
   TileParameters tile;
 };
-static_assert(offsetof(TopKParameters, tile) == 64);
+static_assert(offsetof(TopKParameters<float>, tile) == 64);
 
-}  // namespace
-
-int TopKImport(void* parameters, void*, void*) {
-  const auto& p = *static_cast<const TopKParameters*>(parameters);
+template <typename Number>
+int FindRows(const TopKParameters<Number>& p) {
   int64_t begin, end;
   if (p.rows < 0 || p.count < 1 || p.most < 0 || p.most > p.count ||
       p.numbers.size / p.count < p.rows ||
@@ -35,6 +34,16 @@ int TopKImport(void* parameters, void*, void*) {
                       p.places.data() + row * p.most);
   }
   return 0;
+}
+
+}  // namespace
+
+int TopKImport(void* parameters, void*, void*) {
+  return FindRows(*static_cast<const TopKParameters<float>*>(parameters));
+}
+
+int TopKI64Import(void* parameters, void*, void*) {
+  return FindRows(*static_cast<const TopKParameters<int64_t>*>(parameters));
 }
 
 }  // namespace takt::cpu

@@ -6,6 +6,7 @@
 namespace takt::cpu {
 
 int TopKImport(void* parameters, void* context, void* reserved);
+int TopKI64Import(void* parameters, void* context, void* reserved);
 
 }  // namespace takt::cpu
 

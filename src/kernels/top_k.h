@@ -18,6 +18,7 @@ struct TopKShape {
 // row. A NaN counts as greater than all numbers. Takes no memory, and at most
 // some count * log2(most) steps.
 void FindTopK(const TopKShape& shape, const float* row, int32_t* places);
+void FindTopK(const TopKShape& shape, const int64_t* row, int32_t* places);
 
 }  // namespace takt::kernels
 

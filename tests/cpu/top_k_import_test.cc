@@ -16,9 +16,9 @@ struct Parameters {
   int32_t part, first_row, row_count;
 };
 
-int Call(Parameters parameters) {
+int Call(Parameters parameters, const char* name = "takt_top_k_f32") {
   const ImportFunction import =
-      *FindKernelImport("takt_top_k_f32", kernels::SelectKernels({}), nullptr);
+      *FindKernelImport(name, kernels::SelectKernels({}), nullptr);
   return import.function(&parameters, import.context, nullptr);
 }
 
@@ -56,6 +56,18 @@ TEST(TopKImportTest, ComputesTheRowsOfItsTile) {
   ASSERT_EQ(Call({{numbers, 0, 6}, {places, 0, 3}, 3, 2, 1, 1, 0, 1, 9}), 0);
   EXPECT_EQ(std::vector<int32_t>(places, places + 3),
             (std::vector<int32_t>{-1, 1, 0}));
+}
+
+TEST(TopKImportTest, TakesIntegers) {
+  const int64_t numbers[6] = {-1, int64_t{1} << 60, 5, -9, 2, 6};
+  int32_t places[4] = {-1, -1, -1, -1};
+  Parameters parameters = {
+      {numbers, 0, 6}, {places, 0, 4}, 2, 3, 2, 0, 0, 0, 2};
+  ASSERT_EQ(Call(parameters, "takt_top_k_i64"), 0);
+  EXPECT_EQ(std::vector<int32_t>(places, places + 4),
+            (std::vector<int32_t>{1, 2, 2, 1}));
+  --parameters.numbers.size;
+  EXPECT_NE(Call(parameters, "takt_top_k_i64"), 0);
 }
 
 }  // namespace

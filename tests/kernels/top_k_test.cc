@@ -13,7 +13,8 @@
 namespace takt::kernels {
 namespace {
 
-std::vector<int32_t> Find(const std::vector<float>& row, int64_t most,
+template <typename Number>
+std::vector<int32_t> Find(const std::vector<Number>& row, int64_t most,
                           bool is_least) {
   std::vector<int32_t> places(most + 1, -7);
   FindTopK({static_cast<int64_t>(row.size()), most, is_least}, row.data(),
@@ -29,6 +30,19 @@ TEST(TopKTest, EqualNumbersKeepTheirOrder) {
   EXPECT_EQ(Find(row, 3, true), (std::vector<int32_t>{4, 6, 0}));
   EXPECT_EQ(Find(row, 2, false), (std::vector<int32_t>{1, 3}));
   EXPECT_EQ(Find(row, 0, false), std::vector<int32_t>());
+}
+
+TEST(TopKTest, BothZerosAreEqual) {
+  const std::vector<float> row = {-0.0F, 0, -1e-40F, 1e-40F, -0.0F};
+  EXPECT_EQ(Find(row, 5, false), (std::vector<int32_t>{3, 0, 1, 4, 2}));
+  EXPECT_EQ(Find(row, 5, true), (std::vector<int32_t>{2, 0, 1, 4, 3}));
+}
+
+TEST(TopKTest, IntegersOfAnySize) {
+  const std::vector<int64_t> row = {
+      3, INT64_MIN, (int64_t{1} << 53) + 1, INT64_MAX, int64_t{1} << 53, -3, 3};
+  EXPECT_EQ(Find(row, 7, false), (std::vector<int32_t>{3, 2, 4, 0, 6, 5, 1}));
+  EXPECT_EQ(Find(row, 6, true), (std::vector<int32_t>{1, 5, 0, 6, 4, 2}));
 }
 
 TEST(TopKTest, WhatIsNoNumberIsGreatest) {
