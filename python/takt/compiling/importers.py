@@ -13,7 +13,7 @@ import sys
 import tempfile
 from typing import Any, Callable, Iterator, Sequence
 
-from . import batching, convolutions, sizing
+from . import batching, casts, convolutions, sizing
 from ..porting import porter, unsigned, widening, words
 from ..networks import checks, counting, inference, plain, samples, static_shapes, subgraphs
 from ..errors import CompileError
@@ -354,7 +354,7 @@ def _import_onnx(model: Any, what: str) -> str:
              "--data-prop" if inference.follows_values(model.graph) else "--no-data-prop"],
             what,
         )
-        return pathlib.Path(target).read_text()
+        return casts.lower(pathlib.Path(target).read_text())
 
 
 @dataclasses.dataclass

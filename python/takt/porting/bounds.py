@@ -10,8 +10,8 @@ import numpy as np
 from ..networks import graphs
 
 _DIVISIONS = {"Div", "Mod"}
-# What has the same numbers, with a sign. The importer casts to no other unsigned type than uint8.
-_WIDER = {"uint8": "int32"}
+# What has the same numbers, with a sign.
+_WIDER = {"uint8": "int32", "uint16": "int32", "uint32": "int64"}
 _INDEXED = {"Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND"}
 
 

@@ -14,7 +14,7 @@ _KINDS = {"Abs", "Cast", "CastLike", "Clip", "Div", "MaxPool", "Mod", "Pow", "To
 
 def respect(model: Any) -> Any:
     """A model (onnx.ModelProto) of which the importer makes the right program. CompileError for what
-    it could not write: it casts to no unsigned type but uint8."""
+    no wider type with a sign can compute."""
     if not any(node.op_type in _KINDS for node in model.graph.node):
         return model
     result = _Respecter(model).run()
@@ -36,8 +36,8 @@ class _Respecter(graphs.Changer):
             return self.clip(node)
         if node.op_type == "TopK":
             return self.top(node)
-        if kind == np.uint8 and node.op_type != "Pow":  # `bounds` has widened divisions.
-            return self.widened(node) if node.op_type == "MaxPool" else node
+        if kind != np.uint64 and node.op_type != "Pow":  # `bounds` has widened divisions.
+            return self.widened(node, kind) if node.op_type == "MaxPool" else node
         raise CompileError(f"{node.op_type} {node.name or node.output[0]!r}: the compiler has none of {kind}")
 
     def cast(self, node: Any) -> Any:
@@ -67,11 +67,13 @@ class _Respecter(graphs.Changer):
         axis = self.attributes(node).get("axis", -1)
         return self.onnx.helper.make_node("GatherElements", [node.input[0], found.output[1]], [values], axis=axis)
 
-    def widened(self, node: Any) -> Any:
-        found = self.with_inputs(node, {0: self.emit("Cast", [node.input[0]], to=self.onnx.TensorProto.INT32)})
+    def widened(self, node: Any, kind: np.dtype) -> Any:
+        types = self.onnx.TensorProto
+        wide = types.INT64 if kind == np.uint32 else types.INT32
+        found = self.with_inputs(node, {0: self.emit("Cast", [node.input[0]], to=wide)})
         found.output[0] = self.names.fresh("takt_wide")
         self.out.append(found)
-        return self.last("Cast", [found.output[0]], node, to=self.onnx.TensorProto.UINT8)
+        return self.last("Cast", [found.output[0]], node, to=self.onnx.helper.np_dtype_to_tensor_dtype(kind))
 
     def last(self, kind: str, inputs: list[str], node: Any, **attributes: Any) -> Any:
         """A node that makes the first result of `node`."""

@@ -18,7 +18,10 @@ class TopKRewriter:
         """The compiler sorts each row, pair by pair."""
         source, shape, most = node.input[0], self.shape(node.input[0]), self.constants.get(node.input[1])
         attributes = self.attributes(node)
-        if not shape or most is None or source not in self.dynamic or not self.is_float(source):
+        kinds = self.onnx.TensorProto
+        integers = (kinds.INT64, kinds.INT32, kinds.INT16, kinds.INT8, kinds.UINT32, kinds.UINT16, kinds.UINT8)
+        element = self.element_types.get(source)
+        if not shape or most is None or source not in self.dynamic or element not in (kinds.FLOAT, *integers):
             return False
         axis = attributes.get("axis", -1) % len(shape)
         rows, count, most = math.prod(shape) // max(1, shape[axis]), shape[axis], int(most.reshape(-1)[0])
@@ -27,22 +30,25 @@ class TopKRewriter:
         # The axis as the last one, and back.
         order = [i for i in range(len(shape)) if i != axis] + [axis]
         turned = [shape[i] for i in order[:-1]] + [most]
-        numbers = self.to_first(source)
+        numbers, wide = self.to_first(source), kinds.FLOAT if element == kinds.FLOAT else kinds.INT64
+        if element not in (kinds.FLOAT, wide):
+            numbers = self.emit("Cast", [numbers], self.fresh("top"), shape, element=wide, to=wide)
         if axis != len(shape) - 1:
-            numbers = self.emit("Transpose", [numbers], self.fresh("top"), tuple(shape[i] for i in order), perm=order)
+            numbers = self.emit("Transpose", [numbers], self.fresh("top"), tuple(shape[i] for i in order),
+                                element=wide, perm=order)
+        kind = "f32" if wide == kinds.FLOAT else "i64"
         call = tiled_calls.TiledCall(
-            "takt_top_k_f32", ("f32", "i32"), (rows, count, most, int(not attributes.get("largest", 1))), (), 1,
+            f"takt_top_k_{kind}", (kind, "i32"), (rows, count, most, int(not attributes.get("largest", 1))), (), 1,
             rows, max(1, min(rows, _TILE_NUMBERS // count)), rows * count * count)
-        integer, found = self.onnx.TensorProto.INT32, self.onnx.TensorProto.INT64
-        places = self.kernel(call, [numbers], self.fresh("top"), tuple(turned), integer)
-        values, wide = node.output[0], node.output[1] or self.fresh("top")
+        places = self.kernel(call, [numbers], self.fresh("top"), tuple(turned), kinds.INT32)
+        values, found = node.output[0], node.output[1] or self.fresh("top")
         if axis == len(shape) - 1:
-            self.emit("Cast", [places], wide, to=found)
+            self.emit("Cast", [places], found, to=kinds.INT64)
         else:
-            places = self.emit("Cast", [places], self.fresh("top"), tuple(turned), element=found, to=found)
-            self.emit("Transpose", [places], wide, perm=[order.index(i) for i in range(len(shape))])
+            places = self.emit("Cast", [places], self.fresh("top"), tuple(turned), element=kinds.INT64, to=kinds.INT64)
+            self.emit("Transpose", [places], found, perm=[order.index(i) for i in range(len(shape))])
         if values:
-            self.emit("GatherElements", [source, wide], values, axis=axis)
+            self.emit("GatherElements", [source, found], values, axis=axis)
         return True
 
     def on_argmax(self, node: Any) -> bool:

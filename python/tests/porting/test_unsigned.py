@@ -30,12 +30,24 @@ def test_the_highest_bit_is_no_sign(needs_compiler, tmp_path, dtype, text):
     check(model, dtype, tmp_path)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
 @pytest.mark.parametrize("attributes", ["kernel_shape = [2,2]", "kernel_shape = [3,3], pads = [1,1,1,1]"])
-def test_the_largest_byte_of_a_window(needs_compiler, tmp_path, attributes):
-    height = 3 if "pads" not in attributes else 4
-    model = network(f"net (uint8[1,2,4,4] x) => (uint8[1,2,{height},{height}] y) "
+def test_the_largest_number_of_a_window(needs_compiler, tmp_path, attributes, dtype):
+    height, kind = 3 if "pads" not in attributes else 4, np.dtype(dtype).name
+    model = network(f"net ({kind}[1,2,4,4] x) => ({kind}[1,2,{height},{height}] y) "
                     f"{{ y = MaxPool <{attributes}> (x) }}")
-    check(model, np.uint8, tmp_path)
+    check(model, dtype, tmp_path)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
+@pytest.mark.parametrize("kind", ["Div", "Mod"])
+def test_quotients(needs_compiler, tmp_path, kind, dtype):
+    name = np.dtype(dtype).name
+    onnx.save(network(f"net ({name}[3] x, {name}[3] z) => ({name}[3] y) {{ y = {kind}(x, z) }}"), tmp_path / "net.onnx")
+    x, z = np.array([np.iinfo(dtype).max, np.iinfo(dtype).max - 1, 7], dtype), np.array([2, 128, 3], dtype)
+    found = takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache").load().net(x, z)
+    np.testing.assert_array_equal(found, x // z if kind == "Div" else x % z)
+    assert found.dtype == dtype
 
 
 @pytest.mark.parametrize("text", ["Cast <to = 2> (x)", "CastLike(x, b)"])
@@ -58,8 +70,8 @@ def check(model, dtype, tmp_path):
 
 @pytest.mark.parametrize("kind", ["Div", "Mod", "Pow"])
 def test_what_the_compiler_has_not_is_named(tmp_path, kind):
-    onnx.save(network(f"net (uint16[4] x, uint16[4] z) => (uint16[4] y) {{ y = {kind}(x, z) }}"), tmp_path / "net.onnx")
-    with pytest.raises(takt.CompileError, match=f"{kind} 'y': the compiler has none of uint16"):
+    onnx.save(network(f"net (uint64[4] x, uint64[4] z) => (uint64[4] y) {{ y = {kind}(x, z) }}"), tmp_path / "net.onnx")
+    with pytest.raises(takt.CompileError, match=f"{kind} 'y': the compiler has none of uint64"):
         takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache")
 
 
