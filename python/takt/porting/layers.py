@@ -420,7 +420,9 @@ class LayerPorter:
         own = self.attributes(node)
         kind = own.get("reduction", b"none").decode()
         shape, given = (self.shapes.get(name, [None]) for name in (data, indices))
-        if kind not in ("max", "min") or None in [*shape, *given] or not self.known(updates):
+        numbers, types = self.types.get(updates), self.onnx.TensorProto
+        if (kind not in ("max", "min") or None in [*shape, *given]
+                or numbers not in (types.FLOAT, types.INT32, types.INT64)):
             return False
         axis = own.get("axis", 0) % len(shape)
         size, places = shape[axis], [1] * (len(shape) + 1)
@@ -434,11 +436,19 @@ class LayerPorter:
         apart = self.constant([axis])
         is_there = self.emit("Equal", [self.emit("Unsqueeze", [integers, apart]),
                                        self.constant(np.arange(size).reshape(places))])
-        none = self.constant(np.float32(-np.inf if kind == "max" else np.inf))
+        none = self.constant(self.extreme(numbers, kind == "min"))
         found = self.emit("Where", [is_there, self.emit("Unsqueeze", [updates, apart]), none])
         found = self.reduce(f"Reduce{kind.title()}", found, [axis + 1], keepdims=0)
         self.emit(kind.title(), [data, found], node.output[0])
         return True
+
+    def extreme(self, element: int, is_greatest: bool) -> np.ndarray:
+        """The greatest or the least number of a type."""
+        dtype = self.onnx.helper.tensor_dtype_to_np_dtype(element)
+        if dtype.kind == "f":
+            return np.asarray(np.inf if is_greatest else -np.inf, dtype)
+        limits = np.iinfo(dtype)
+        return np.asarray(limits.max if is_greatest else limits.min, dtype)
 
     def on_single_numbers(self, node: Any) -> bool:
         """A reduction over axes of one element, at which the compiler crashes."""

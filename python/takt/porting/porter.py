@@ -13,8 +13,8 @@ from typing import Any, Callable, Sequence, Union
 
 import numpy as np
 
-from . import (bounds, deformed, einsum, filters, fourier, images, layers, lists, operators, places, regions, resized,
-               scales, scores, sequences, transposed, unrolled, volumes)
+from . import (bounds, deformed, einsum, filters, fourier, images, layers, lists, operators, places, powers, regions,
+               resized, scales, scores, sequences, transposed, unrolled, volumes)
 from ..networks import canonical, folding, graphs, inference, names, subgraphs
 
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
@@ -145,7 +145,7 @@ def _with_results(model: Any, ported: Any) -> Any:
 
 class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPorter, filters.FilterPorter,
               fourier.FourierPorter, images.ImagePorter, layers.LayerPorter, lists.ListPorter, operators.OperatorPorter,
-              places.PlacePorter, regions.RegionPorter, resized.ResizePorter, scales.ScalePorter,
+              places.PlacePorter, powers.PowerPorter, regions.RegionPorter, resized.ResizePorter, scales.ScalePorter,
               sequences.SequencePorter, transposed.TransposedPorter, unrolled.UnrolledPorter, volumes.VolumePorter,
               graphs.NodeReader):
     """Replaces the nodes of a graph."""
@@ -187,6 +187,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
             ("", "MaxPool"): self.on_max_pool,
             ("", "MaxUnpool"): self.on_max_unpool,
             ("", "Pad"): self.on_pad,
+            ("", "Pow"): self.on_power,
             ("", "Resize"): self.on_resize,
             ("", "RoiAlign"): self.on_roi_align,
             ("", "ScatterElements"): self.on_scattered_elements,

@@ -969,12 +969,15 @@ def test_reductions_of_single_numbers(kind, shape, axes, keepdims):
 
 
 @pytest.mark.parametrize("kind", ["max", "min"])
-@pytest.mark.parametrize("axis", [0, -1])
-def test_the_greatest_of_what_is_scattered(needs_compiler, tmp_path, kind, axis):
+@pytest.mark.parametrize("axis, element", [(0, np.float32), (-1, np.float32), (0, np.int64), (-1, np.int32)])
+def test_the_greatest_of_what_is_scattered(needs_compiler, tmp_path, kind, axis, element):
     shape, given = [4, 3], [6, 3] if axis == 0 else [4, 5]
+    number = helper.np_dtype_to_tensor_dtype(np.dtype(element))
     model = model_of([helper.make_node("ScatterElements", ["x", "i", "u"], ["y"], axis=axis, reduction=kind)],
-                     {"x": shape, "i": (TensorProto.INT64, given), "u": given}, {"y": shape}, opset=18)
-    feeds = {"x": floats(*shape), "i": RNG.integers(-3, 3, given), "u": floats(*given)}
+                     {"x": (number, shape), "i": (TensorProto.INT64, given), "u": (number, given)},
+                     {"y": (number, shape)}, opset=18)
+    feeds = {"x": (9 * floats(*shape)).astype(element), "i": RNG.integers(-3, 3, given),
+             "u": (9 * floats(*given)).astype(element)}
     onnx.save(model, tmp_path / "net.onnx")
     found = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(*feeds.values())
     np.testing.assert_array_equal(found, ort_run(model, feeds)[0])
