@@ -17,6 +17,7 @@ from . import (bounds, deformed, einsum, filters, fourier, images, layers, lists
                resized, scales, scores, sequences, transposed, unrolled, volumes)
 from ..networks import canonical, folding, graphs, inference, names, subgraphs
 
+_SOFTPLUS_LIMIT = 16.0  # What Softplus adds to a greater number is none of its bits.
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
 _PASSES_MAX = 100  # What replaces an operator is replaced at most a few times.
 _PIXELS_MIN = 4096  # Of an image whose mean is taken in two steps.
@@ -194,6 +195,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
             ("", "ScatterND"): self.on_scatter,
             ("", "GlobalAveragePool"): self.on_mean,
             ("", "ReduceMean"): self.on_mean,
+            ("", "Where"): self.on_where,
             (_HIDDEN_DOMAIN, "STFT"): self.on_stft,
             **self.image_handlers(),
             **self.attention_handlers(),
@@ -357,6 +359,21 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
         if end > 0:
             parts.append(self.gather(source, axis, indices[-end:]))
         return self.emit("Concat", parts, axis=axis) if len(parts) > 1 else source
+
+    def on_where(self, node: Any) -> bool:
+        """A limit of Softplus, which is the same number from there on, as PyTorch exports it: the importer of
+        the compiler adds it again, and the compiler takes other results for it where it finds that twice."""
+        greater, softplus = (self.makers.get(name) for name in (node.input[0], node.input[2]))
+        source = node.input[1]
+        if (greater is None or greater.op_type != "Greater" or softplus is None or softplus.op_type != "Softplus"
+                or greater.input[0] != source or softplus.input[0] != source
+                or self.types.get(source) not in (self.onnx.TensorProto.FLOAT, self.onnx.TensorProto.FLOAT16)):
+            return False
+        limit = self.constants.get(greater.input[1])
+        if limit is None or limit.size != 1 or float(limit.reshape(())) < _SOFTPLUS_LIMIT:
+            return False
+        self.emit("Identity", [softplus.output[0]], node.output[0])
+        return True
 
     # A part of a tensor that is set.
 

@@ -992,6 +992,20 @@ def test_the_greatest_of_constants(needs_compiler, tmp_path):
     np.testing.assert_array_equal(found, ort_run(model, feeds)[0])
 
 
+@pytest.mark.parametrize("limit", [20, 15])
+def test_a_limit_of_softplus(needs_compiler, tmp_path, limit):
+    model = model_of(
+        [helper.make_node("Softplus", ["x"], ["t"]), helper.make_node("Greater", ["x", "limit"], ["g"]),
+         helper.make_node("Where", ["g", "x", "t"], ["y"]), helper.make_node("Abs", ["x"], ["a"]),
+         helper.make_node("Mul", ["a", "half"], ["w"]), helper.make_node("Tanh", ["t"], ["m"])],
+        {"x": [200]}, {name: [200] for name in ("y", "w", "m")}, limit=np.float32(limit), half=np.float32(0.5))
+    assert ("Where" in kinds(porter.port(model))) == (limit < 16)
+    onnx.save(model, tmp_path / "net.onnx")
+    x = floats(200) * 8
+    for found, wanted in zip(takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(x), run(model, {"x": x})):
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("way", ["half_pixel", "align_corners", "asymmetric"])
 def test_what_keeps_its_size_is_not_resized(way):
     resize = helper.make_node("Resize", ["x", "", "", "sizes"], ["y"], mode="linear",
