@@ -195,6 +195,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
             ("", "ScatterND"): self.on_scatter,
             ("", "GlobalAveragePool"): self.on_mean,
             ("", "ReduceMean"): self.on_mean,
+            ("", "Reshape"): self.on_reshape,
             ("", "Where"): self.on_where,
             (_HIDDEN_DOMAIN, "STFT"): self.on_stft,
             **self.image_handlers(),
@@ -360,20 +361,37 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
             parts.append(self.gather(source, axis, indices[-end:]))
         return self.emit("Concat", parts, axis=axis) if len(parts) > 1 else source
 
+    def on_reshape(self, node: Any) -> bool:
+        """The importer of the compiler takes one of two open sizes for 1, or for what would fit, where a size is
+        to follow from both."""
+        sizes, wanted = self.shapes.get(node.input[0], []), self.constants.get(node.input[1])
+        if (sizes.count(None) < 2 or wanted is None or wanted.size < 2 or -1 not in wanted
+                or 0 in wanted or self.attributes(node).get("allowzero", 0)):
+            return False
+        flat = self.emit("Reshape", [node.input[0], self.constant([-1])])
+        self.emit("Reshape", [flat, node.input[1]], node.output[0])
+        return True
+
     def on_where(self, node: Any) -> bool:
-        """A limit of Softplus, which is the same number from there on, as PyTorch exports it: the importer of
-        the compiler adds it again, and the compiler takes other results for it where it finds that twice."""
-        greater, softplus = (self.makers.get(name) for name in (node.input[0], node.input[2]))
-        source = node.input[1]
-        if (greater is None or greater.op_type != "Greater" or softplus is None or softplus.op_type != "Softplus"
-                or greater.input[0] != source or softplus.input[0] != source
-                or self.types.get(source) not in (self.onnx.TensorProto.FLOAT, self.onnx.TensorProto.FLOAT16)):
+        """One whose condition the other branch has as well. The compiler finds that both results are the same, and
+        takes a third one for one of them."""
+        condition, source, other = node.input
+        maker = self.makers.get(other)
+        if maker is None or not (maker.op_type == "Where" and list(maker.input[:2]) == [condition, source]
+                                 or maker.op_type == "Softplus" and self.is_limit_of(condition, maker, source)):
+            return False
+        self.emit("Identity", [other], node.output[0])
+        return True
+
+    def is_limit_of(self, condition: str, softplus: Any, source: str) -> bool:
+        """Whether the number and its Softplus are the same from the limit on: PyTorch exports such a limit, and the
+        importer of the compiler has another one."""
+        greater, kinds = self.makers.get(condition), self.onnx.TensorProto
+        if (greater is None or greater.op_type != "Greater" or greater.input[0] != source
+                or softplus.input[0] != source or self.types.get(source) not in (kinds.FLOAT, kinds.FLOAT16)):
             return False
         limit = self.constants.get(greater.input[1])
-        if limit is None or limit.size != 1 or float(limit.reshape(())) < _SOFTPLUS_LIMIT:
-            return False
-        self.emit("Identity", [softplus.output[0]], node.output[0])
-        return True
+        return limit is not None and limit.size == 1 and float(limit.reshape(())) >= _SOFTPLUS_LIMIT
 
     # A part of a tensor that is set.
 

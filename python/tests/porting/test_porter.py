@@ -992,6 +992,33 @@ def test_the_greatest_of_constants(needs_compiler, tmp_path):
     np.testing.assert_array_equal(found, ort_run(model, feeds)[0])
 
 
+def test_a_condition_within_itself(needs_compiler, tmp_path):
+    model = model_of(
+        [helper.make_node("Abs", ["x"], ["a"]), helper.make_node("Greater", ["x", "limit"], ["g"]),
+         helper.make_node("Neg", ["a"], ["n"]), helper.make_node("Exp", ["n"], ["e"]),
+         helper.make_node("Where", ["g", "x", "e"], ["t"]), helper.make_node("Where", ["g", "x", "t"], ["y"]),
+         helper.make_node("Mul", ["a", "half"], ["w"]), helper.make_node("Tanh", ["t"], ["m"])],
+        {"x": [200]}, {name: [200] for name in ("y", "w", "m")}, limit=np.float32(1), half=np.float32(0.5))
+    onnx.save(model, tmp_path / "net.onnx")
+    x = floats(200) * 8
+    for found, wanted in zip(takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(x), run(model, {"x": x})):
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape, sizes, wanted", [
+    (["t", "b", 4, 8], [9, 2, 4, 8], [-1, 32]), (["t", "b", 4, "k"], [9, 2, 4, 8], [-1, 8]),
+    (["t", "b", 4, 8], [9, 2, 4, 8], [3, -1, 32]), (["t", "b", 32], [9, 2, 32], [-1, 64])])
+def test_a_size_that_follows_from_two_open_ones(needs_compiler, tmp_path, shape, sizes, wanted):
+    model = model_of([helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Reshape", ["r", "s"], ["z"]),
+                      helper.make_node("Neg", ["z"], ["y"])],
+                     {"x": shape}, {"y": [None] * len(wanted)}, s=np.array(wanted))
+    onnx.save(model, tmp_path / "net.onnx")
+    with pytest.warns(UserWarning, match="dimensions of inputs are open"):
+        function = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net
+    x = floats(*sizes)
+    np.testing.assert_array_equal(function(x), -np.maximum(x, 0).reshape(wanted))
+
+
 @pytest.mark.parametrize("limit", [20, 15])
 def test_a_limit_of_softplus(needs_compiler, tmp_path, limit):
     model = model_of(
