@@ -32,7 +32,6 @@ class LayerPorter:
             ("", "MatMul"): self.on_vector_product,
             ("", "ReduceL2"): self.on_single_numbers,
             ("", "ReduceLogSum"): self.on_single_numbers,
-            ("", "ReduceLogSumExp"): self.on_single_numbers,
             ("", "RMSNormalization"): self.on_rms_normalization,
             ("", "RotaryEmbedding"): self.on_rotary_embedding,
             ("", "SimplifiedLayerNormalization"): self.on_rms_normalization,  # Of ONNX Runtime.

@@ -13,8 +13,8 @@ from typing import Any, Callable, Sequence, Union
 
 import numpy as np
 
-from . import (bounds, deformed, einsum, filters, fourier, images, layers, lists, operators, places, powers, regions,
-               resized, scales, scores, sequences, transposed, unrolled, volumes)
+from . import (bounds, deformed, einsum, filters, fourier, functions, images, layers, lists, operators, places, powers,
+               regions, resized, scales, scores, sequences, transposed, unrolled, volumes)
 from ..networks import canonical, folding, graphs, inference, names, subgraphs
 
 _SOFTPLUS_LIMIT = 16.0  # What Softplus adds to a greater number is none of its bits.
@@ -145,10 +145,10 @@ def _with_results(model: Any, ported: Any) -> Any:
 
 
 class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPorter, filters.FilterPorter,
-              fourier.FourierPorter, images.ImagePorter, layers.LayerPorter, lists.ListPorter, operators.OperatorPorter,
-              places.PlacePorter, powers.PowerPorter, regions.RegionPorter, resized.ResizePorter, scales.ScalePorter,
-              sequences.SequencePorter, transposed.TransposedPorter, unrolled.UnrolledPorter, volumes.VolumePorter,
-              graphs.NodeReader):
+              functions.FunctionPorter, fourier.FourierPorter, images.ImagePorter, layers.LayerPorter, lists.ListPorter,
+              operators.OperatorPorter, places.PlacePorter, powers.PowerPorter, regions.RegionPorter,
+              resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter,
+              unrolled.UnrolledPorter, volumes.VolumePorter, graphs.NodeReader):
     """Replaces the nodes of a graph."""
 
     def __init__(self, graph: Any, opset: int) -> None:
@@ -200,6 +200,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
             (_HIDDEN_DOMAIN, "STFT"): self.on_stft,
             **self.image_handlers(),
             **self.attention_handlers(),
+            **self.function_handlers(),
             **self.layer_handlers(),
             **self.list_handlers(),
             **self.operator_handlers(),

@@ -17,7 +17,7 @@ class PowerPorter:
         kinds = self.onnx.TensorProto
         kind, other = self.types.get(base), self.types.get(exponent)
         if kind not in (kinds.INT32, kinds.INT64) or other is None:
-            return False
+            return self.float_power(node)
         known = self.constants.get(exponent)
         if known is not None and known.size == 1 and known.ndim == 0 and float(known) in range(1, _FACTORS_MAX):
             self.emit("Identity", [self.repeated_product(base, int(known))], node.output[0])

@@ -30,7 +30,8 @@ def test_powers_of_integers(needs_compiler, tmp_path, dtype, exponent):
         [helper.make_tensor_value_info("x", number, [12]),
          *([helper.make_tensor_value_info("e", number, [12])] if is_given else [])],
         [helper.make_tensor_value_info("y", number, [12])], constants)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "net.onnx")
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "net.onnx")
     function = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net
     x = np.array([0, 1, -1, -1, 2, -2, 3, -7, 5, 2, -3, 4], dtype)
     if is_given:

@@ -1,0 +1,136 @@
+"""Functions of numbers for which the compiler's own code is wrong: a part of `porter`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+import numpy as np
+
+_BOUNDED = "takt.bounded"  # The name of a node for whose numbers the compiler's code is right.
+_TURN = 2 * math.pi
+_PART_BITS = 11  # Of a turn, so that a product with a count of 12 bits is exact.
+_COUNT = 4096.0
+_LARGE = 1e9  # The square of a greater number adds one to nothing.
+_SMALL = 0.02  # The third power of a smaller number is all that counts besides itself.
+
+
+class FunctionPorter:
+    """The part of the porter that knows them."""
+
+    def function_handlers(self) -> dict[tuple[str, str], Callable[[Any], bool]]:
+        return {
+            ("", "Acosh"): self.on_acosh,
+            ("", "Asinh"): self.on_asinh,
+            ("", "Cos"): self.on_angle,
+            ("", "ReduceLogSumExp"): self.on_log_sum_exp,
+            ("", "Sin"): self.on_angle,
+            ("", "Tan"): self.on_angle,
+        }
+
+    def number(self, value: float) -> str:
+        return self.constant(np.float32(value))
+
+    def is_single(self, name: str) -> bool:
+        return self.types.get(name) == self.onnx.TensorProto.FLOAT
+
+    def on_angle(self, node: Any) -> bool:
+        """Of less than half a turn. The compiler's polynomials lose a digit for each factor of ten.
+
+        The way is that of Cody and Waite: whole turns go in parts whose products are exact."""
+        angle = node.input[0]
+        if not self.is_single(angle) or node.name == _BOUNDED:
+            return False
+        turns = self.emit("Round", [self.emit("Mul", [angle, self.number(1 / _TURN)])])
+        high = self.emit("Mul", [self.emit("Round", [self.emit("Mul", [turns, self.number(1 / _COUNT)])]),
+                                 self.number(_COUNT)])
+        low = self.emit("Sub", [turns, high])
+        rest = angle
+        for part in map(self.number, _parts(_TURN)):
+            for count in (high, low):
+                rest = self.emit("Sub", [rest, self.emit("Mul", [count, part])])
+        self.emit(node.op_type, [rest], node.output[0], name=_BOUNDED)
+        return True
+
+    def on_log_sum_exp(self, node: Any) -> bool:
+        """Less the greatest number, which the compiler does not take out: e to the power of 89 is infinite."""
+        if self.on_single_numbers(node):
+            return True
+        shape = self.shapes.get(node.input[0])
+        axes = None if shape is None else self.reduced_axes(node, len(shape))
+        if axes is None or not shape or not self.is_single(node.input[0]):
+            return False
+        axes = axes or list(range(len(shape)))
+        most = self.reduce("ReduceMax", node.input[0], axes)
+        is_finite = self.emit("Less", [self.emit("Abs", [most]), self.number(math.inf)])
+        most = self.emit("Where", [is_finite, most, self.number(0)])
+        total = self.emit("ReduceSum", [self.emit("Exp", [self.emit("Sub", [node.input[0], most])]),
+                                        self.constant(axes)], keepdims=1)
+        found = self.emit("Add", [self.emit("Log", [total]), most])
+        if self.attributes(node).get("keepdims", 1):
+            self.emit("Identity", [found], node.output[0])
+        else:
+            self.emit("Squeeze", [found, self.constant(axes)], node.output[0])
+        return True
+
+    def on_asinh(self, node: Any) -> bool:
+        """By the size alone: of a negative number the compiler takes the logarithm of a difference."""
+        source = node.input[0]
+        if not self.is_single(source):
+            return False
+        size = self.emit("Abs", [source])
+        found = self.logarithm(size, 1)
+        square = self.emit("Mul", [size, size])
+        factor = self.emit("Sub", [self.number(1), self.emit("Mul", [square, self.number(1 / 6)])])
+        is_small = self.emit("Less", [size, self.number(_SMALL)])
+        found = self.emit("Where", [is_small, self.emit("Mul", [size, factor]), found])
+        is_negative = self.emit("Less", [source, self.number(0)])
+        self.emit("Where", [is_negative, self.emit("Neg", [found]), found], node.output[0])
+        return True
+
+    def on_acosh(self, node: Any) -> bool:
+        source = node.input[0]
+        if not self.is_single(source):
+            return False
+        self.emit("Identity", [self.logarithm(source, -1)], node.output[0])
+        return True
+
+    def logarithm(self, size: str, added: int) -> str:
+        """log(x + sqrt(x * x + added)), also where the square is infinite."""
+        is_large = self.emit("Greater", [size, self.number(_LARGE)])
+        usual = self.emit("Where", [is_large, self.number(1), size])
+        root = self.emit("Sqrt", [self.emit("Add", [self.emit("Mul", [usual, usual]), self.number(added)])])
+        found = self.emit("Log", [self.emit("Add", [usual, root])])
+        of_large = self.emit("Add", [self.emit("Log", [size]), self.number(math.log(2))])
+        return self.emit("Where", [is_large, of_large, found])
+
+    def float_power(self, node: Any) -> bool:
+        """Of numbers of any sign: the compiler computes a power with an exponent that is no known number as
+        exp(y * log(x))."""
+        base, exponent = node.input
+        bases, exponents = (self.constants.get(name) for name in node.input)
+        is_known = exponents is not None and exponents.size == 1 or bases is not None and (bases > 0).all()
+        if node.name == _BOUNDED or is_known or not self.is_single(base) or not self.is_single(exponent):
+            return False
+        zero, one, two = map(self.number, (0, 1, 2))
+        size = self.emit("Abs", [base])
+        found = self.emit("Pow", [size, exponent], name=_BOUNDED)
+        half = self.emit("Div", [exponent, two])
+        is_whole = self.emit("Equal", [self.emit("Floor", [exponent]), exponent])
+        is_even = self.emit("Equal", [self.emit("Floor", [half]), half])
+        negative = self.emit("Where", [is_even, found, self.emit("Neg", [found])])
+        negative = self.emit("Where", [is_whole, negative, self.number(math.nan)])
+        found = self.emit("Where", [self.emit("Less", [base, zero]), negative, found])
+        is_one = self.emit("Or", [self.emit("Equal", [exponent, zero]), self.emit("Equal", [base, one])])
+        self.emit("Where", [is_one, one, found], node.output[0])
+        return True
+
+
+def _parts(number: float) -> list[float]:
+    """Numbers of _PART_BITS bits that make up `number`, the greatest first."""
+    found = []
+    for _ in range(4):
+        unit = 2.0 ** (math.floor(math.log2(abs(number))) + 1 - _PART_BITS)
+        found.append(math.trunc(number / unit) * unit)
+        number -= found[-1]
+    return found

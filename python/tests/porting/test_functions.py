@@ -1,0 +1,67 @@
+"""Functions of numbers of all sizes."""
+
+import numpy as np
+import pytest
+
+import takt
+
+onnx = pytest.importorskip("onnx")
+
+from onnx import helper, numpy_helper  # noqa: E402
+
+_SIZES = np.float32([0, 1e-6, 0.01, 0.03, 0.5, 1, 3, 88, 1e3, 12345.678, 1e5, 1e7, 9.9e7])
+_BOTH = np.concatenate([_SIZES, -_SIZES])
+
+
+def compiled(tmp_path, kind, *inputs, opset=17, constants=(), **attributes):
+    names = ["x", "z"][:len(inputs)]
+    graph = helper.make_graph(
+        [helper.make_node(kind, names, ["y"], **attributes)], "net",
+        [helper.make_tensor_value_info(name, 1, each.shape)
+         for i, (name, each) in enumerate(zip(names, inputs)) if i not in constants],
+        [helper.make_tensor_value_info("y", 1, None)],
+        [numpy_helper.from_array(inputs[i], names[i]) for i in constants])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    onnx.save(model, tmp_path / "net.onnx")
+    function = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net
+    return function(*(each for i, each in enumerate(inputs) if i not in constants))
+
+
+@pytest.mark.parametrize("kind", ["Sin", "Cos", "Tan"])
+def test_angles_of_many_turns(needs_compiler, tmp_path, kind):
+    found = compiled(tmp_path, kind, _BOTH)
+    wanted = getattr(np, kind.lower())(_BOTH.astype(np.float64))
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=2e-6)
+    assert np.isnan(compiled(tmp_path, kind, np.float32([np.inf, np.nan]))).all()
+
+
+def test_inverses_of_hyperbolic_functions(needs_compiler, tmp_path):
+    x = np.concatenate([_BOTH, np.float32([1e19, -1e30, np.inf, -np.inf])])
+    np.testing.assert_allclose(compiled(tmp_path, "Asinh", x), np.arcsinh(x.astype(np.float64)), rtol=1e-5)
+    x = np.float32([1, 1.5, 10, 1e8, 1e12, 1e30, np.inf])
+    np.testing.assert_allclose(compiled(tmp_path, "Acosh", x), np.arccosh(x.astype(np.float64)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("axes", [[1], [0, 2], None])
+@pytest.mark.parametrize("keepdims", [0, 1])
+def test_sums_of_large_exponentials(needs_compiler, tmp_path, axes, keepdims):
+    x = np.random.default_rng(3).standard_normal((2, 3, 4)).astype(np.float32) * 200
+    x[0, 0], x[1, :, 1] = -np.inf, np.inf
+    own = {} if axes is None else {"axes": axes}
+    found = compiled(tmp_path, "ReduceLogSumExp", x, keepdims=keepdims, **own)
+    wanted = np.logaddexp.reduce(x.astype(np.float64), None if axes is None else tuple(axes), keepdims=bool(keepdims))
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    assert found.shape == np.shape(wanted)
+
+
+@pytest.mark.parametrize("constants", [[], [0], [1]])
+def test_powers_of_numbers_of_any_sign(needs_compiler, tmp_path, constants):
+    bases = np.float32([-3, -2, -1, -0.5, 0, 0.25, 1, 2, 7])
+    x, y = map(np.ravel, np.meshgrid(bases, np.float32([-3, -2, -0.5, 0, 0.5, 1, 2, 5])))
+    found = compiled(tmp_path, "Pow", x, y, constants=constants)
+    with np.errstate(all="ignore"):
+        wanted = np.power(x.astype(np.float64), y)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    special = np.float32([[np.inf, 0], [np.nan, 0], [1, np.nan], [-1, np.nan], [np.nan, 1], [0, np.nan]])
+    np.testing.assert_array_equal(compiled(tmp_path, "Pow", special[:, 0].copy(), special[:, 1].copy()),
+                                  [1, 1, 1, np.nan, np.nan, np.nan])
