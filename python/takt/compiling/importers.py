@@ -13,12 +13,14 @@ import sys
 import tempfile
 from typing import Any, Callable, Iterator, Sequence
 
-from . import batching, casts, convolutions, sizing
+from . import batching, casts, convolutions, programs, sizing
 from ..porting import nans, porter, unsigned, widening, words
 from ..networks import checks, counting, inference, plain, samples, static_shapes, subgraphs
 from ..errors import CompileError
 
 _OPSET = 17
+# The compiler changes a tensor in place for them, also an argument that nothing else reads.
+_IN_PLACE = {"Loop", "Scan", "ScatterElements", "ScatterND", "TensorScatter", "TopK"}
 _NEWER = "takt.newer"  # A domain for operators that the opset of a file does not have, while it is converted.
 _KEEP_ASSERTIONS = "--iree-opt-strip-assertions=false"
 _WEIGHTS_MAX = 1 << 30  # Bytes in the network's own file, which has at most 2 GiB.
@@ -60,8 +62,10 @@ class Source:
         if self.of_sample is not None:
             more = {count: import_one(network) for count, network in self.chunks.items()}
             text = batching.of_any_number({1: text, **more}, self.of_sample)
-        if self.others:
+        elif self.others:
             text = sizing.of_some_sizes([text, *map(import_one, self.others)], self.sizes)
+        elif any(node.op_type in _IN_PLACE for node in _all_nodes(self.network.graph)):
+            text = programs.keep_arguments(text)
         return text.encode()
 
 

@@ -94,13 +94,16 @@ def join(public: str, parts: Sequence[Program]) -> str:
 
 
 def public(like: Program, arguments: Sequence[Tensor], results: Sequence[Tensor], body: Iterable[str]) -> str:
-    """A function with the name of that of `like`. Its body has the arguments as %t0, %t1 and so on, and makes %all."""
+    """A function with the name of that of `like`. Its body has the arguments as %t0, %t1 and so on, and makes %all.
+
+    What the compiler changes in place is a copy of an argument only if the argument is read later."""
     listed = ", ".join(f"%arg{i}: {torch(kind)}" for i, kind in enumerate(arguments))
     return "\n".join([
         f"  func.func @{like.name}({listed}) -> {tuple_of(map(torch, results))}{like.attributes} {{",
         *(f"    %t{i} = torch_c.to_builtin_tensor %arg{i} : {torch(kind)} -> {builtin(kind)}"
           for i, kind in enumerate(arguments)),
         *body,
+        *(f"    %kept{i} = util.optimization_barrier %t{i} : {builtin(kind)}" for i, kind in enumerate(arguments)),
         *(f"    %r{i} = torch_c.from_builtin_tensor %all#{i} : {builtin(kind)} -> {torch(kind)}"
           for i, kind in enumerate(results)),
         f"    return {list_of('%r', len(results))} : {', '.join(map(torch, results))}",
@@ -131,6 +134,14 @@ def branch(part: Program, arguments: Sequence[Tensor], results: Sequence[Tensor]
 def call(part: Program, operands: Iterable[str]) -> str:
     kinds = ", ".join(map(builtin, part.kinds))
     return f"func.call @{part.function}({', '.join(operands)}) : ({kinds}) -> {tuple_of(map(builtin, part.results))}"
+
+
+def keep_arguments(mlir: str) -> str:
+    """The program, whose function does not write into its arguments."""
+    part = parse(mlir, "takt_body")
+    operands = [f"%t{i}" for i in range(len(part.arguments))]
+    body = [f"    %all:{len(part.results)} = {call(part, operands)}"]
+    return join(public(part, part.kinds, part.results, body), [part])
 
 
 def _share_resources(parts: Sequence[Program]) -> None:

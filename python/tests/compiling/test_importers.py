@@ -126,3 +126,37 @@ some.module.ImportError: no bytes in:
 name: "zero"
 """
     assert importers._reasons(trace) == 'some.module.ImportError: no bytes in:\nname: "zero"'
+
+
+def aligned(values):
+    """A copy at a place where calls use it as it is."""
+    memory = np.empty(values.nbytes + 64, np.uint8)
+    begin = -memory.ctypes.data % 64
+    found = memory[begin:begin + values.nbytes].view(values.dtype).reshape(values.shape)
+    found[...] = values
+    return found
+
+
+@pytest.mark.parametrize("text", [
+    "y = ScatterND<reduction = \"add\">(x, i, u)",
+    "a = Identity(x) r = Reshape(a, s) y = ScatterND<reduction = \"add\">(r, i, u)",
+    "y = ScatterElements<reduction = \"add\">(x, j, v)", "y = ScatterND(x, i, u)", "y, k = TopK<axis = 0>(x, n)"])
+@pytest.mark.parametrize("dtype, sizes", [("float", None), ("double", None), ("float", [{"M": 80}, {"M": 99}])])
+def test_arguments_stay_as_they_are(needs_compiler, tmp_path, text, dtype, sizes):
+    onnx = pytest.importorskip("onnx")
+    from onnx import parser
+
+    columns = 80 if sizes is None else "M"
+    model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]>\nnet ({dtype}[90,{columns}] x, '
+                               f"int64[7,1] i, {dtype}[7,{columns}] u, int64[7,{columns}] j, {dtype}[7,{columns}] v) "
+                               f"=> ({dtype}[90,{columns}] y) <int64[2] s = {{90, -1}}, int64[1] n = {{90}}> {{ {text} }}")
+    onnx.save(model, tmp_path / "net.onnx")
+    function = takt.compile(tmp_path / "net.onnx", cache=tmp_path, shapes=sizes).load().net
+    random = np.random.default_rng(3)
+    kind = np.float32 if dtype == "float" else np.float64
+    x, u = random.standard_normal((90, 80)).astype(kind), random.standard_normal((7, 80)).astype(kind)
+    i, j = random.integers(0, 90, (7, 1)), random.integers(0, 90, (7, 80))
+    given = aligned(x)
+    found = [np.array(function(given, i, u, j, u)) for _ in range(2)]
+    np.testing.assert_array_equal(given, x)
+    np.testing.assert_array_equal(found[1], found[0])
