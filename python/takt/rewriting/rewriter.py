@@ -26,6 +26,7 @@ from .packing import BLOCK, join_rows, pack, pack_pairs, pack_winograd, trim_tap
 DOMAIN = "takt"
 # A network of fewer multiply-adds takes longer to start its calls.
 _MACS_MIN = 1e4
+_POOL_FACTOR = 8  # Multiply-adds that take as long as one number of a window.
 _TAPS_MAX = 128
 # With fewer input channels, half of the pairs would be empty.
 _BF16_CHANNELS_MIN = 8
@@ -34,6 +35,7 @@ _BF16_PAIRS_MAX = 1 << 14
 _PRODUCTS = {"": 1, "bf16": 2, "bf16_tiles": 6}
 _CHANNELS_MAX = 16384
 # A pool of a larger window is one of its columns and one of its rows.
+_ALONE_MIN = 9  # Numbers of the window of a pool for which an image gets its channels last.
 _WINDOW_MIN = 25
 
 
@@ -69,8 +71,9 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
             multiply_adds += kernel.multiply_adds
             continue
         n, _, _, c, oh, ow, oc, kh, kw, *_, groups = kernel.shape
-        if "pool" not in kernel.function:
-            multiply_adds += n * oh * ow * oc * kh * kw * (c // groups)
+        # The compiler's pools take one number after the other.
+        factor = _POOL_FACTOR if "pool" in kernel.function else 1
+        multiply_adds += factor * n * oh * ow * oc * kh * kw * (c // groups)
     return multiply_adds >= _MACS_MIN
 
 
@@ -517,8 +520,9 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
             return False
         n, _, w, c, oh, ow, _, kh, kw, *_ = shape
         is_few, is_max = c < BLOCK, "max" in function
-        is_apart = is_max and kh * kw >= (9 if is_few else _WINDOW_MIN) and max(w, oh) * c <= _CHANNELS_MAX
-        if node.input[0] not in self.last and not is_apart:
+        is_apart = is_max and kh * kw >= (_ALONE_MIN if is_few else _WINDOW_MIN) and max(w, oh) * c <= _CHANNELS_MAX
+        # The compiler's is quicker than two transpositions for the smallest windows alone.
+        if node.input[0] not in self.last and not is_apart and (is_few or kh * kw < _ALONE_MIN):
             return False
         if self.attributes(node).get("ceil_mode", 0) and count_padding:
             return False

@@ -542,6 +542,15 @@ def test_the_default_is_native_where_it_pays(needs_compiler, tmp_path, size, is_
     assert "failed" not in artifact.report
 
 
+@pytest.mark.parametrize("size, recipe", [(40, "native"), (6, "plain")])
+def test_pools_alone_are_calls_where_it_pays(needs_compiler, tmp_path, size, recipe):
+    pytest.importorskip("onnx")
+    net = Net()
+    path = tmp_path / "net.onnx"
+    net.save(path, [1, 2, size, size], net.node("MaxPool", "x", kernel_shape=[3, 3], pads=[1] * 4))
+    assert takt.compile(path, cache=tmp_path).recipe.name == recipe
+
+
 @pytest.mark.parametrize("dilation, pad, taps", [(12, 12, (3, 3)), (20, 20, (1, 1)), (20, 17, (2, 2))])
 def test_taps_outside_the_image_are_left_out(needs_compiler, tmp_path, dilation, pad, taps):
     onnx = pytest.importorskip("onnx")
