@@ -190,13 +190,13 @@ def compile(
         return _compile_for_npu(job, npu, given, source.is_quantized)
     chosen = [given or recipes.find(source.recipe, source.is_quantized)]
     if given is None:
+        native = [recipes.RECIPES["native"], recipes.RECIPES["native_plain"]]
         try:
             found = read_rewritten("")
-            is_native = found is not None and found.pays
+            if found is not None:  # Also what does not pay may be what compiles.
+                chosen = [*native, *chosen] if found.pays else [*chosen, *native]
         except CompileError:
-            is_native = True  # It fails again, and the report has the reason.
-        if is_native:
-            chosen = [recipes.RECIPES["native"], recipes.RECIPES["native_plain"], *chosen]
+            chosen = [*native, *chosen]  # It fails again, and the report has the reason.
     if seconds is not None:
         from .. import tuning
 
@@ -487,8 +487,11 @@ class Job:
                 artifact = self.compile(recipe)
             except CompileError as error:
                 failed[recipe.name] = str(error)
-                if not left and recipe.fallback is not None:
-                    left.append(recipes.RECIPES[recipe.fallback])
+                fallback = recipe.fallback
+                while fallback in failed:
+                    fallback = recipes.RECIPES[fallback].fallback
+                if not left and fallback is not None:
+                    left.append(recipes.RECIPES[fallback])
                 if not left:
                     raise CompileError(self._refusal(failed)) from error
                 continue

@@ -150,3 +150,14 @@ def test_the_program_compiles_it(needs_compiler, tmp_path):
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     assert done.returncode == 0 and "open" not in done.stderr, done.stderr
     np.testing.assert_array_equal(takt.load(tmp_path / "net.vmfb").function()(noise(3, 4)), np.maximum(noise(3, 4), 0))
+
+
+def test_a_kernel_is_used_where_the_compiler_has_no_code(needs_compiler, tmp_path):
+    """Although so few numbers would not pay."""
+    function = compiled("net (float[N,9] x) => (float[N,3] y, int64[N,3] i) { y, i = TopK(x, k) }", tmp_path,
+                        k=np.array([3]))
+    for count in (1, 4):
+        x = noise(count, 9)
+        y, i = function(x)
+        np.testing.assert_array_equal(i, np.argsort(-x, 1, kind="stable")[:, :3])
+        np.testing.assert_array_equal(y, np.take_along_axis(x, i, 1))
