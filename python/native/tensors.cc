@@ -228,6 +228,14 @@ struct Place {
   }
 };
 
+std::string KindOf(const nb::object& dtype) {
+  return nb::cast<std::string>(dtype.attr("kind"));
+}
+
+bool IsInteger(const std::string& kind) {
+  return kind == "i" || kind == "u" || kind == "b";
+}
+
 // `object` as an array that offers its buffer, and its element type.
 std::pair<nb::object, takt_element_type_t> AsArray(
     nb::handle object, const takt_value_type_t& type, const Place& place) {
@@ -243,7 +251,12 @@ std::pair<nb::object, takt_element_type_t> AsArray(
                            nb::str(error.value()).c_str());
     }
   } else if (type.is_tensor && FindRow(type.element_type) != nullptr) {
-    array = numpy.asarray(object, DtypeOf(type.element_type));
+    array = numpy.asarray(object);
+    // Fractions do not become integers: their type is refused.
+    const nb::object dtype = DtypeOf(type.element_type);
+    if (KindOf(array.attr("dtype")) != "f" || !IsInteger(KindOf(dtype))) {
+      array = numpy.asarray(object, dtype);
+    }
   } else {
     array = numpy.asarray(object);
   }

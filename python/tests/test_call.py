@@ -22,6 +22,17 @@ def test_takes_inputs_by_name(simple):
     assert simple.mul(a, input1=b).tolist() == [0, 10, 20, 30]
 
 
+def test_a_list_of_fractions_is_none_of_integers(needs_compiler, tmp_path):
+    double = takt.compile("""func.func @double(%x: tensor<4xi64>) -> tensor<4xi64> {
+  %0 = arith.addi %x, %x : tensor<4xi64>
+  return %0 : tensor<4xi64>
+}
+""", cache=tmp_path).load(device="local-sync").double
+    assert double([1, 2, 3, 4]).tolist() == [2, 4, 6, 8]
+    with pytest.raises(takt.InvalidArgument, match="f64"):
+        double([1.5, 2, 3, 4])
+
+
 def test_converts_lists_to_the_declared_type(simple):
     assert simple.mul([1, 2, 3, 4], [2, 2, 2, 2]).tolist() == [2, 4, 6, 8]
 
