@@ -13,6 +13,7 @@
 #include "cpu/gru_import.h"
 #include "cpu/lstm_import.h"
 #include "cpu/rows_imports.h"
+#include "cpu/scatter_import.h"
 #include "cpu/top_k_import.h"
 #include "kernels/conv2d.h"
 #include "kernels/conv2d_i8.h"
@@ -210,6 +211,7 @@ constexpr Entry kEntries[] = {
     {"takt_top_k_i64", &TopKI64Import},
     {"takt_arg_max_f32", &ArgMaxImport},
     {"takt_blend_f32", &BlendImport},
+    {"takt_scatter_f32", &ScatterImport},
 };
 constexpr Entry kI8Entries[] = {
     {"takt_conv2d_i8", &Conv2dI8Import},

@@ -1,0 +1,12 @@
+// Numbers at places of a tensor, as compiled kernels import it; see
+// kernel_imports.h. A result other than 0 says that the parameters are invalid.
+#ifndef TAKT_CPU_SCATTER_IMPORT_H_
+#define TAKT_CPU_SCATTER_IMPORT_H_
+
+namespace takt::cpu {
+
+int ScatterImport(void* parameters, void* context, void* reserved);
+
+}  // namespace takt::cpu
+
+#endif  // TAKT_CPU_SCATTER_IMPORT_H_
