@@ -16,6 +16,11 @@ int64_t NowNs();
 // kInfiniteFuture; a negative timeout counts as 0.
 int64_t DeadlineAfter(int64_t now_ns, int64_t timeout_ns);
 
+// Whether the deadline is reached. Does not read the clock for kInfiniteFuture.
+inline bool HasPassed(int64_t deadline_ns) {
+  return deadline_ns != kInfiniteFuture && NowNs() >= deadline_ns;
+}
+
 }  // namespace takt
 
 #endif  // TAKT_BASE_CLOCK_H_

@@ -19,7 +19,7 @@ uint32_t Sleeper::Sleep(int64_t deadline_ns) {
   TAKT_DCHECK((word_.load(std::memory_order_relaxed) & kAsleep) == 0);
   static_assert(kAsleep == sleep_word::kAsleep);
   return sleep_word::Sleep(word_, [&] {
-    if (deadline_ns != kInfiniteFuture && NowNs() >= deadline_ns) return false;
+    if (HasPassed(deadline_ns)) return false;
     FutexWait(&word_, kAsleep, deadline_ns);
     return true;
   });

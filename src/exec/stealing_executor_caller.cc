@@ -26,10 +26,6 @@ class OrdinaryScope {
   RealTimeThread* const real_time_;
 };
 
-bool HasPassed(int64_t deadline_ns) {
-  return deadline_ns != kInfiniteFuture && NowNs() >= deadline_ns;
-}
-
 }  // namespace
 
 bool StealingExecutor::RunHelpingCaller(HelpingCaller::Impl& caller,

@@ -30,10 +30,6 @@ absl::Status Late() {
   return absl::Status(absl::StatusCode::kDeadlineExceeded, "");
 }
 
-bool HasPassed(int64_t deadline_ns) {
-  return deadline_ns != kInfiniteFuture && deadline_ns <= NowNs();
-}
-
 // The outcome of all the fences together.
 absl::Status WaitForOutcome(absl::Span<const hal::Fence* const> fences,
                             BlockingWait& thread, int64_t deadline_ns) {
@@ -152,7 +148,7 @@ class AnyWait {
 bool BlockingWait::WaitUntilNotified(int64_t deadline_ns) {
   if (donor_.has_value()) return donor_->WaitUntilNotified(deadline_ns);
   while ((sleeper_.raised() & kNotified) == 0) {
-    if (deadline_ns != kInfiniteFuture && NowNs() >= deadline_ns) return false;
+    if (HasPassed(deadline_ns)) return false;
     sleeper_.Sleep(deadline_ns);
   }
   sleeper_.Take(kNotified);

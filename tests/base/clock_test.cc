@@ -38,5 +38,12 @@ TEST(ClockTest, DeadlineSaturates) {
   EXPECT_EQ(DeadlineAfter(1'000, kInfiniteFuture - 1'001), kInfiniteFuture - 1);
 }
 
+TEST(ClockTest, ADeadlineHasPassedOnceItIsReached) {
+  constexpr int64_t kHourNs = int64_t{3600} * 1'000'000'000;
+  EXPECT_TRUE(HasPassed(NowNs()));
+  EXPECT_FALSE(HasPassed(NowNs() + kHourNs));
+  EXPECT_FALSE(HasPassed(kInfiniteFuture));
+}
+
 }  // namespace
 }  // namespace takt
