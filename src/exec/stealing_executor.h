@@ -245,6 +245,9 @@ class StealingExecutor final : public Executor {
   void RunWorker(ThreadState& state);
   // Looks for a job for a while. True if there may be one.
   bool Search(ThreadState& state, FoundJob* found);
+  // Its parts: looks again and again, for as long as that is worth it.
+  bool SpinForWork(ThreadState& state, FoundJob* found);
+  int64_t SpinBudgetNs(const ThreadState& state) const;
   // Sleeps until there may be a job, or `deadline_ns` has passed. The thread is
   // active before and after.
   void Park(ThreadState& state, bool is_surplus, int64_t deadline_ns);

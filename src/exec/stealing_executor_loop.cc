@@ -132,30 +132,38 @@ bool StealingExecutor::Search(ThreadState& state, FoundJob* found) {
   // Other threads cannot rely on one that leaves some lanes to them.
   const bool is_counted = state.lane_min == 0;
   if (is_counted) searching_.fetch_add(1, std::memory_order_seq_cst);
+  const bool may_be = SpinForWork(state, found);
+  if (is_counted) {
+    const uint32_t searching =
+        searching_.fetch_sub(1, std::memory_order_seq_cst);
+    TAKT_CHECK(searching > 0);
+    // This was the last thread that searched, and others relied on it.
+    if (searching == 1 && found->job != nullptr && idle_.HasIdle() &&
+        HasWork(state, LaneMask::All())) {
+      Wake(1, kLaneCount - 1, nullptr, &state, 0);
+    }
+  }
+  return may_be;
+}
+
+bool StealingExecutor::SpinForWork(ThreadState& state, FoundJob* found) {
   Sleeper& sleeper = state.shared.sleeper;
   int64_t start_ns = -1;
-  bool may_be = false;
   while (true) {
     *found = Find(state, /*clear=*/false);
     const uint32_t raised = sleeper.raised();
     // A thread that took this one from the list of idle ones may raise the flag
     // only now. The caller looks once more, and that answers it.
     if ((raised & SharedState::kWork) != 0) sleeper.Take(SharedState::kWork);
-    may_be = found->job != nullptr || raised != 0;
-    if (may_be || stopping_.load(std::memory_order_relaxed)) break;
-    if (IsSurplus(state) || MustYield(state)) {
-      may_be = true;  // The caller sees to that.
-      break;
-    }
+    if (found->job != nullptr || raised != 0) return true;
+    if (stopping_.load(std::memory_order_relaxed)) return false;
+    // The caller sees to that.
+    if (IsSurplus(state) || MustYield(state)) return true;
     // It would keep its processor from a thread that works, and others would
     // rely on it. When it is woken, the kernel finds it another one.
-    if (SharesCpu(state)) break;
-    const bool is_busy = active_.load(std::memory_order_relaxed) >
-                         searching_.load(std::memory_order_relaxed);
-    const int64_t budget_ns = std::min(
-        is_busy ? linger_ns_ : spin_ns_,
-        state.is_helping_caller() ? caller_spin_max_ns_ : kInfiniteFuture);
-    if (budget_ns <= 0) break;
+    if (SharesCpu(state)) return false;
+    const int64_t budget_ns = SpinBudgetNs(state);
+    if (budget_ns <= 0) return false;
     const int64_t now_ns = NowNs();
     // A caller's thread fires no timers, because it must return to its call.
     if (state.slot() != nullptr && timers_ != nullptr &&
@@ -163,7 +171,7 @@ bool StealingExecutor::Search(ThreadState& state, FoundJob* found) {
       continue;  // It may have left something to this thread.
     }
     if (start_ns < 0) start_ns = now_ns;
-    if (now_ns - start_ns >= budget_ns) break;
+    if (now_ns - start_ns >= budget_ns) return false;
     // A thread that spins for a long time offers its processor to other
     // threads: one of them may be about to make a job ready.
     if (now_ns - start_ns >= patience_ns_) sched_yield();
@@ -176,17 +184,14 @@ bool StealingExecutor::Search(ThreadState& state, FoundJob* found) {
       Pause();
     }
   }
-  if (is_counted) {
-    const uint32_t searching =
-        searching_.fetch_sub(1, std::memory_order_seq_cst);
-    TAKT_CHECK(searching > 0);
-    // This was the last thread that searched, and others relied on it.
-    if (searching == 1 && found->job != nullptr && idle_.HasIdle() &&
-        HasWork(state, LaneMask::All())) {
-      Wake(1, kLaneCount - 1, nullptr, &state, 0);
-    }
-  }
-  return may_be;
+}
+
+int64_t StealingExecutor::SpinBudgetNs(const ThreadState& state) const {
+  const bool is_busy = active_.load(std::memory_order_relaxed) >
+                       searching_.load(std::memory_order_relaxed);
+  const int64_t budget_ns = is_busy ? linger_ns_ : spin_ns_;
+  return state.is_helping_caller() ? std::min(budget_ns, caller_spin_max_ns_)
+                                   : budget_ns;
 }
 
 void StealingExecutor::Announce(ThreadState& state) {
