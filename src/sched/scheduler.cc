@@ -145,11 +145,12 @@ void Scheduler::CountWeight(const StreamRecord& stream, int change) {
   RankAll();
 }
 
-absl::StatusOr<StreamId> Scheduler::AddStream(const StreamOptions& options) {
+absl::Status Scheduler::CheckTerms(const StreamOptions& options) const {
   const auto fault = [](absl::string_view reason) {
     return absl::InvalidArgumentError(absl::StrCat("stream: ", reason));
   };
   const bool has_deadline = options.deadline_ns != kInfiniteFuture;
+  const bool is_hard = options.criticality == Criticality::kHard;
   if (options.program != kNoProgram && options.program >= programs_.size()) {
     return fault(absl::StrCat("there is no program ", options.program));
   }
@@ -160,9 +161,7 @@ absl::StatusOr<StreamId> Scheduler::AddStream(const StreamOptions& options) {
     return fault(absl::StrCat("a deadline ", options.deadline_ns,
                               " ns after the release"));
   }
-  if (!has_deadline && options.criticality == Criticality::kHard) {
-    return fault("a hard stream needs a deadline");
-  }
+  if (!has_deadline && is_hard) return fault("a hard stream needs a deadline");
   if (!has_deadline && options.late != LatePolicy::kRunOn &&
       options.late != LatePolicy::kLatestOnly) {
     return fault("a late policy needs a deadline");
@@ -171,24 +170,43 @@ absl::StatusOr<StreamId> Scheduler::AddStream(const StreamOptions& options) {
       CheckMetWindow(options.met_min, options.met_window, has_deadline);
   if (!window_fault.empty()) return fault(window_fault);
   const std::string share_fault =
-      CheckShare(options.share_permille, options.weight,
-                 options.criticality == Criticality::kHard);
+      CheckShare(options.share_permille, options.weight, is_hard);
   if (!share_fault.empty()) return fault(share_fault);
-  const bool keeps_npu = options.lease == LeaseScope::kJob;
+  return absl::OkStatus();
+}
+
+// No promise may have been made without the leases of the stream.
+absl::Status Scheduler::CheckLeases(const StreamOptions& options) const {
+  if (options.lease != LeaseScope::kJob) return absl::OkStatus();
   for (const auto& other : streams_) {
-    if (!keeps_npu || other->band != Band::kPromised || other->is_removed) {
-      continue;
-    }
+    if (other->band != Band::kPromised || other->is_removed) continue;
     return absl::FailedPreconditionError(
         absl::StrCat("stream: would keep an NPU between its operations, which "
                      "the promise to stream ",
                      other->id, " does not allow for"));
   }
+  return absl::OkStatus();
+}
+
+StreamId Scheduler::NewStreamId() {
+  if (free_streams_.empty()) {
+    free_streams_.push_back(static_cast<StreamId>(streams_.size()));
+    streams_.emplace_back();
+  }
+  const StreamId id = free_streams_.back();
+  free_streams_.pop_back();
+  return id;
+}
+
+absl::StatusOr<StreamId> Scheduler::AddStream(const StreamOptions& options) {
+  TAKT_RETURN_IF_ERROR(CheckTerms(options));
+  TAKT_RETURN_IF_ERROR(CheckLeases(options));
   auto stream = std::make_unique<StreamRecord>();
   stream->options = options;
   stream->allowed = machine_.Allowed(options.pools, options.affinity);
   if (stream->allowed.empty()) {
-    return fault("its affinity and pools leave no resource of this machine");
+    return absl::InvalidArgumentError(
+        "stream: its affinity and pools leave no resource of this machine");
   }
   if (options.program != kNoProgram) {
     TAKT_RETURN_IF_ERROR(CheckPlaces(options));
@@ -197,20 +215,15 @@ absl::StatusOr<StreamId> Scheduler::AddStream(const StreamOptions& options) {
   stream->window = MetWindow(options.met_min, options.met_window);
   stream->fair = FairQueue(options.weight);
   TAKT_RETURN_IF_ERROR(CheckShares(*stream));
+  UpdateDemand(stream.get());
   if (options.share_permille != 0) {
     stream->share =
         ShareAccount(options.share_permille, SharedCores(stream->allowed));
     sharing_.push_back(stream.get());
   }
   CountWeight(*stream, 1);
-  if (free_streams_.empty()) {
-    free_streams_.push_back(static_cast<StreamId>(streams_.size()));
-    streams_.emplace_back();
-  }
-  const StreamId id = free_streams_.back();
-  free_streams_.pop_back();
+  const StreamId id = NewStreamId();
   stream->id = id;
-  UpdateDemand(stream.get());
   streams_[id] = std::move(stream);
   return id;
 }

@@ -306,7 +306,10 @@ class Scheduler {
   Scheduler(Machine machine, const SchedulerOptions& options);
 
   // scheduler.cc: set-up and slots.
+  absl::Status CheckTerms(const StreamOptions& options) const;
+  absl::Status CheckLeases(const StreamOptions& options) const;
   absl::Status CheckPlaces(const StreamOptions& options) const;
+  StreamId NewStreamId();
   ResourceSet ResourcesFor(KernelId kernel) const;
   AdmissionTask TaskOf(const StreamRecord& stream) const;
   uint32_t SharedCores(const ResourceSet& allowed) const;
