@@ -98,6 +98,36 @@ absl::Status NoExportFor(const ImportInfo& import, absl::string_view importer,
                    " declares it as ", offered));
 }
 
+// The last one of the modules with that name.
+absl::optional<size_t> FindModule(absl::Span<const Ref<Module>> modules,
+                                  absl::string_view name) {
+  for (size_t i = modules.size(); i-- > 0;) {
+    if (name == modules[i]->name()) return i;
+  }
+  return absl::nullopt;
+}
+
+void CheckDependencies(const Module& module,
+                       absl::Span<const Ref<Module>> earlier,
+                       std::vector<absl::Status>* problems) {
+  for (const Dependency& dependency : module.dependencies()) {
+    const absl::optional<size_t> found =
+        FindModule(earlier, dependency.module_name);
+    if (dependency.optional ||
+        (found.has_value() &&
+         earlier[*found]->version() >= dependency.minimum_version)) {
+      continue;
+    }
+    problems->push_back(absl::NotFoundError(absl::StrCat(
+        module.name(), " needs module ", dependency.module_name, " version ",
+        dependency.minimum_version, " or later, ",
+        found.has_value()
+            ? absl::StrCat("found version ", earlier[*found]->version(),
+                           Whose(earlier[*found]->compilers()))
+            : "which is not among those before it")));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Ref<Linkage>> Linkage::Get(
@@ -182,61 +212,46 @@ void Linkage::Bind(absl::Span<const Ref<Module>> modules, size_t index,
         static_cast<const BytecodeModule&>(module).CheckTypes();
     if (!status.ok()) problems->push_back(Annotate(status, module.name()));
   }
-  // The last one of the earlier modules with that name.
-  const auto find = [&](absl::string_view name) -> absl::optional<size_t> {
-    for (size_t i = index; i-- > 0;) {
-      if (name == modules[i]->name()) return i;
-    }
-    return absl::nullopt;
-  };
-  for (const Dependency& dependency : module.dependencies()) {
-    const absl::optional<size_t> found = find(dependency.module_name);
-    if (dependency.optional ||
-        (found.has_value() &&
-         modules[*found]->version() >= dependency.minimum_version)) {
-      continue;
-    }
-    problems->push_back(absl::NotFoundError(absl::StrCat(
-        module.name(), " needs module ", dependency.module_name, " version ",
-        dependency.minimum_version, " or later, ",
-        found.has_value()
-            ? absl::StrCat("found version ", modules[*found]->version(),
-                           Whose(modules[*found]->compilers()))
-            : "which is not among those before it")));
-  }
+  const auto earlier = modules.subspan(0, index);
+  CheckDependencies(module, earlier, problems);
   std::vector<Callee>& imports = modules_[index].imports;
   imports.resize(module.imports().size());
   for (size_t i = 0; i < imports.size(); ++i) {
-    const ImportInfo& import = module.imports()[i];
-    const size_t dot = import.full_name.find('.');
-    if (dot == std::string::npos) {
-      problems->push_back(absl::InvalidArgumentError(absl::StrCat(
-          module.name(), ": import ", import.full_name, " names no module")));
-      continue;
-    }
-    const absl::optional<size_t> from = find(import.full_name.substr(0, dot));
-    if (!from.has_value()) {
-      if (import.optional) continue;
-      problems->push_back(absl::NotFoundError(
-          absl::StrCat(module.name(), " needs function ", import.full_name,
-                       ", whose module is missing")));
-      continue;
-    }
-    const std::string local_name = import.full_name.substr(dot + 1);
-    const Module& exporter = *modules[*from];
-    const absl::optional<size_t> e =
-        exporter.FindExport(local_name, import.convention.text);
-    if (!e.has_value()) {
-      // An optional import may lack its function, but not its convention.
-      if (import.optional && !exporter.FindExport(local_name).has_value()) {
-        continue;
-      }
-      problems->push_back(
-          NoExportFor(import, module.name(), local_name, exporter));
-      continue;
-    }
-    imports[i] = modules_[*from].exports[*e].callee;
+    const absl::Status status =
+        BindImport(module, module.imports()[i], earlier, &imports[i]);
+    if (!status.ok()) problems->push_back(status);
   }
+}
+
+absl::Status Linkage::BindImport(const Module& module, const ImportInfo& import,
+                                 absl::Span<const Ref<Module>> earlier,
+                                 Callee* callee) const {
+  const size_t dot = import.full_name.find('.');
+  if (dot == std::string::npos) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        module.name(), ": import ", import.full_name, " names no module"));
+  }
+  const absl::optional<size_t> from =
+      FindModule(earlier, import.full_name.substr(0, dot));
+  if (!from.has_value()) {
+    if (import.optional) return absl::OkStatus();
+    return absl::NotFoundError(absl::StrCat(module.name(), " needs function ",
+                                            import.full_name,
+                                            ", whose module is missing"));
+  }
+  const std::string local_name = import.full_name.substr(dot + 1);
+  const Module& exporter = *earlier[*from];
+  const absl::optional<size_t> found =
+      exporter.FindExport(local_name, import.convention.text);
+  if (found.has_value()) {
+    *callee = modules_[*from].exports[*found].callee;
+    return absl::OkStatus();
+  }
+  // An optional import may lack its function, but not its convention.
+  if (import.optional && !exporter.FindExport(local_name).has_value()) {
+    return absl::OkStatus();
+  }
+  return NoExportFor(import, module.name(), local_name, exporter);
 }
 
 // Walks every function that an __init may reach.

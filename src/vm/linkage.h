@@ -86,6 +86,11 @@ class Linkage final : public Object {
   // Appends a text for each missing or unsuitable import to *problems.
   void Bind(absl::Span<const Ref<Module>> modules, size_t index,
             std::vector<absl::Status>* problems);
+  // Sets *callee, unless the import is optional and missing. `earlier`: the
+  // modules before `module`.
+  absl::Status BindImport(const Module& module, const ImportInfo& import,
+                          absl::Span<const Ref<Module>> earlier,
+                          Callee* callee) const;
   bool AreInitializersRepeatable(absl::Span<const Ref<Module>> modules) const;
 
   std::vector<Ref<Module>> others_;  // All but the last, which owns this.
