@@ -343,6 +343,23 @@ void FunctionTranslator::TranslateOther(const WireInstruction& instruction) {
       return AppendSwitch(InnerOp::kSwitch64, instruction);
     case Op::kSwitchRef:
       return AppendSwitch(InnerOp::kSwitchRef, instruction);
+    case Op::kImportResolved:
+      return AppendWide(InnerOp::kImportResolved,
+                        Narrow<int16_t>(fields[1].value),
+                        Narrow<uint32_t>(fields[0].value) & ~kImportBit);
+    case Op::kTrace:
+    case Op::kPrint:  // Does nothing but consume the refs that are moved to it.
+      return AppendDiscards(MovedRefsOf(fields[1].list));
+    case Op::kDiscardRefs:
+      return AppendDiscards(fields[0].list);
+    default:
+      return TranslateControl(instruction);
+  }
+}
+
+void FunctionTranslator::TranslateControl(const WireInstruction& instruction) {
+  const auto& fields = instruction.fields;
+  switch (instruction.info->op) {
     case Op::kBr:
     case Op::kBreak: {
       const WireBranch& branch = fields[0].branches[0];
@@ -374,15 +391,6 @@ void FunctionTranslator::TranslateOther(const WireInstruction& instruction) {
       return AppendReturn(instruction);
     case Op::kFail:
       return AppendFail(instruction);
-    case Op::kImportResolved:
-      return AppendWide(InnerOp::kImportResolved,
-                        Narrow<int16_t>(fields[1].value),
-                        Narrow<uint32_t>(fields[0].value) & ~kImportBit);
-    case Op::kTrace:
-    case Op::kPrint:  // Does nothing but consume the refs that are moved to it.
-      return AppendDiscards(MovedRefsOf(fields[1].list));
-    case Op::kDiscardRefs:
-      return AppendDiscards(fields[0].list);
     default:
       TAKT_CHECK(false && "an opcode that the translator does not know");
   }

@@ -127,6 +127,8 @@ class FunctionTranslator {
   void Translate(const WireInstruction& instruction);
   void TranslatePlain(InnerOp op, const WireInstruction& instruction);
   void TranslateOther(const WireInstruction& instruction);
+  // Branches, calls and ends.
+  void TranslateControl(const WireInstruction& instruction);
   bool FoldConstant(InnerOp op, const std::vector<int16_t>& registers);
   bool FoldPair(InnerOp op, const std::vector<int16_t>& registers);
   InnerOp Chain(InnerOp op, const WireInstruction& instruction) const;
