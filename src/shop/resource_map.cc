@@ -46,49 +46,59 @@ absl::StatusOr<ResourceMap> ResourceMap::Create(
     bool is_placed, const std::vector<NpuPlace>& npus) {
   ResourceMap map;
   map.executor_ = &executor;
-  const uint32_t worker_count = executor.worker_count();
   const auto npu_count = static_cast<uint32_t>(npus.size());
   const uint32_t core_max =
       ResourceSet::kMaxResources - std::min(npu_count, 64u);
   std::vector<CpuSet> places;
-  if (is_placed && worker_count <= core_max) places = PlacesOf(executor);
+  if (is_placed && executor.worker_count() <= core_max) {
+    places = PlacesOf(executor);
+  }
   const auto workers_of = ClustersOf(places, topology);
   // More clusters than pools are one pool, as if no worker were pinned.
   map.is_placed_ = !workers_of.empty() &&
                    workers_of.size() + npu_count <= sched::Machine::kMaxPools;
-  if (!map.is_placed_) {
-    const uint32_t count = std::clamp(executor.max_concurrency(), 1u,
-                                      std::clamp(worker_count, 1u, core_max));
-    map.machine_.pools.push_back({"cores", ResourceKind::kCore, count, -1, 0});
-    map.core_count_ = count;
-    map.cpus_.resize(count);
-    for (uint32_t i = 0; i < worker_count; ++i) {
-      map.resource_of_.push_back(i % count);
+  if (map.is_placed_) {
+    map.resource_of_.resize(executor.worker_count());
+    for (const auto& [cluster, workers] : workers_of) {
+      map.AddCluster(cluster, topology, workers, places);
     }
   } else {
-    map.resource_of_.resize(worker_count);
-    for (const auto& [cluster, workers] : workers_of) {
-      std::string name = topology != nullptr &&
-                                 cluster < topology->clusters.size() &&
-                                 !topology->clusters[cluster].name.empty()
-                             ? topology->clusters[cluster].name
-                             : absl::StrCat("cluster", cluster);
-      if (map.machine_.FindPool(name) >= 0) absl::StrAppend(&name, cluster);
-      map.machine_.pools.push_back({std::move(name), ResourceKind::kCore,
-                                    static_cast<uint32_t>(workers.size()), -1,
-                                    0});
-      for (const uint32_t worker : workers) {
-        map.resource_of_[worker] = static_cast<uint32_t>(map.worker_of_.size());
-        map.worker_of_.push_back(worker);
-        map.cpus_.push_back(places[worker]);
-      }
-    }
-    map.core_count_ = worker_count;
+    map.AddAnyCores(core_max);
   }
   map.core_pools_ = (1u << map.machine_.pools.size()) - 1;
   for (const NpuPlace& npu : npus) map.AddNpu(map.PoolOf(npu));
   TAKT_RETURN_IF_ERROR(map.machine_.Validate());
   return map;
+}
+
+void ResourceMap::AddAnyCores(uint32_t core_max) {
+  const uint32_t worker_count = executor_->worker_count();
+  core_count_ = std::clamp(executor_->max_concurrency(), 1u,
+                           std::clamp(worker_count, 1u, core_max));
+  machine_.pools.push_back({"cores", ResourceKind::kCore, core_count_, -1, 0});
+  cpus_.resize(core_count_);
+  for (uint32_t i = 0; i < worker_count; ++i) {
+    resource_of_.push_back(i % core_count_);
+  }
+}
+
+void ResourceMap::AddCluster(uint32_t cluster,
+                             const topology::Topology* topology,
+                             const std::vector<uint32_t>& workers,
+                             const std::vector<CpuSet>& places) {
+  std::string name = topology != nullptr &&
+                             cluster < topology->clusters.size() &&
+                             !topology->clusters[cluster].name.empty()
+                         ? topology->clusters[cluster].name
+                         : absl::StrCat("cluster", cluster);
+  if (machine_.FindPool(name) >= 0) absl::StrAppend(&name, cluster);
+  machine_.pools.push_back({std::move(name), ResourceKind::kCore,
+                            static_cast<uint32_t>(workers.size()), -1, 0});
+  for (const uint32_t worker : workers) {
+    resource_of_[worker] = core_count_++;
+    worker_of_.push_back(worker);
+    cpus_.push_back(places[worker]);
+  }
 }
 
 sched::Pool ResourceMap::PoolOf(const NpuPlace& npu) const {

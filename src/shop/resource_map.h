@@ -59,6 +59,13 @@ class ResourceMap {
   const exec::WorkerSet* WorkersOf(const sched::ResourceSet& resources);
 
  private:
+  // One pool of cores, of which each is any one of the workers.
+  void AddAnyCores(uint32_t core_max);
+  // One pool of cores, which are the workers. `places`: by worker.
+  void AddCluster(uint32_t cluster, const topology::Topology* topology,
+                  const std::vector<uint32_t>& workers,
+                  const std::vector<CpuSet>& places);
+
   struct Known {
     sched::ResourceSet resources;
     const exec::WorkerSet* workers;
