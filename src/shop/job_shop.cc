@@ -299,43 +299,31 @@ void JobShop::SetStandingAdvisor(sched::PlacementAdvisor* advisor) {
 absl::StatusOr<uint32_t> JobShop::AddNpu(const NpuPlace& place) {
   absl::StatusOr<uint32_t> pool;
   Run([&](sched::Scheduler& scheduler, int64_t) {
-    MutexLock lock(&npu_mutex_);
-    uint32_t namesakes = 0;
-    for (KnownNpu& known : npus_) {
-      if (known.place.name != place.name) continue;
-      ++namesakes;
-      if (!known.is_there && known.place.is_on_caller == place.is_on_caller) {
-        known.is_there = true;
-        pool = known.pool;
-        return;
-      }
+    if (const auto reused = npus_.Reuse(place)) {
+      pool = *reused;
+      return;
     }
-    npus_.reserve(npus_.size() + 1);
     NpuPlace known = place;
     sched::Pool added = resource_map_.PoolOf(place);
-    if (namesakes > 0) absl::StrAppend(&added.name, " ", namesakes + 1);
+    added.name = npus_.NewPoolName(place.name);
+    npus_.Reserve();
     resource_map_.ReserveNpu();
     pool = scheduler.AddPool(added);
     if (!pool.ok()) return;
     resource_map_.AddNpu(std::move(added));
-    npus_.push_back({std::move(known), *pool, true});
+    npus_.Add(std::move(known), *pool);
   });
   return pool;
 }
 
-void JobShop::RemoveNpu(uint32_t pool) {
-  MutexLock lock(&npu_mutex_);
-  for (KnownNpu& known : npus_) {
-    if (known.pool == pool) known.is_there = false;
-  }
-}
+void JobShop::RemoveNpu(uint32_t pool) { npus_.Remove(pool); }
 
 sched::ResourceSet JobShop::gone() {
   sched::ResourceSet gone;
   Run([&](sched::Scheduler&, int64_t) {
-    MutexLock lock(&npu_mutex_);
-    for (const KnownNpu& known : npus_) {
-      if (!known.is_there) gone = gone | machine().ResourcesOf(known.pool);
+    const uint32_t pools = npus_.gone_pools();
+    for (uint32_t i = 0; i < machine().pools.size(); ++i) {
+      if ((pools >> i & 1) != 0) gone = gone | machine().ResourcesOf(i);
     }
   });
   return gone;

@@ -25,8 +25,8 @@
 //
 // Thread-safety: every method may run on any thread, but not within a
 // PlacementAdvisor. "The decider" is the thread that decides now. Lock order:
-// mutex_ and npu_mutex_ are leaves. A method that waits for the decider may run
-// callbacks of the user on its thread, so no lock is held around it.
+// mutex_ is a leaf. A method that waits for the decider may run callbacks of
+// the user on its thread, so no lock is held around it.
 #ifndef TAKT_SHOP_JOB_SHOP_H_
 #define TAKT_SHOP_JOB_SHOP_H_
 
@@ -51,6 +51,7 @@
 #include "sched/profile.h"
 #include "sched/scheduler.h"
 #include "shop/decision_trace.h"
+#include "shop/npu_registry.h"
 #include "shop/resource_map.h"
 #include "shop/scheduled_stream.h"
 #include "shop/shop_event_queue.h"
@@ -177,11 +178,10 @@ class JobShop final : public Object {
   // Adds an NPU and returns its pool, which has the NPU's name and, if that is
   // taken, a number. After RemoveNpu() the next NPU of that name gets the pool.
   // INVALID_ARGUMENT if there are too many.
-  absl::StatusOr<uint32_t> AddNpu(const NpuPlace& place)
-      ABSL_LOCKS_EXCLUDED(npu_mutex_);
-  void RemoveNpu(uint32_t pool) ABSL_LOCKS_EXCLUDED(npu_mutex_);
+  absl::StatusOr<uint32_t> AddNpu(const NpuPlace& place);
+  void RemoveNpu(uint32_t pool);
   // The NPUs that were removed and not replaced.
-  sched::ResourceSet gone() ABSL_LOCKS_EXCLUDED(npu_mutex_);
+  sched::ResourceSet gone();
 
   // The index of a pool. NOT_FOUND names the pools that exist.
   absl::StatusOr<uint32_t> FindPool(absl::string_view name);
@@ -347,14 +347,7 @@ class JobShop final : public Object {
   int64_t armed_ns_ ABSL_GUARDED_BY(timer_mutex_) = kInfiniteFuture;
   bool is_shut_down_ ABSL_GUARDED_BY(timer_mutex_) = false;
 
-  // NPUs of AddNpu().
-  struct KnownNpu {
-    NpuPlace place;
-    uint32_t pool;
-    bool is_there;
-  };
-  Mutex npu_mutex_;
-  std::vector<KnownNpu> npus_ ABSL_GUARDED_BY(npu_mutex_);
+  NpuRegistry npus_;  // Of AddNpu().
 
   Mutex mutex_;
   std::vector<Ref<ScheduledStream>> shared_streams_ ABSL_GUARDED_BY(mutex_);
