@@ -5,10 +5,12 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "abi/guard.h"
 #include "api/handle.h"
+#include "base/exceptions.h"
 #include "base/fd_poller.h"
 #include "base/unique_fd.h"
 #include "hal/fence.h"
@@ -71,10 +73,16 @@ absl::StatusOr<Ref<hal::Fence>> ImportFd(takt_instance_t* instance, int fd,
         fence->Settle(status);
       }));
   // The watch also ends when the fence is signaled or failed by others.
-  fence->OnReached(
-      [id, watching = std::weak_ptr<FdPoller>(poller)](const absl::Status&) {
-        if (const auto still = watching.lock()) still->Cancel(id);
-      });
+  TAKT_TRY {
+    fence->OnReached(
+        [id, watching = std::weak_ptr<FdPoller>(poller)](const absl::Status&) {
+          if (const auto still = watching.lock()) still->Cancel(id);
+        });
+  }
+  TAKT_CATCH(const std::bad_alloc&) {
+    poller->Cancel(id);
+    return OutOfMemory();
+  }
   return fence;
 }
 
