@@ -39,9 +39,10 @@ void PlanSwitcher::TakeOver(std::unique_ptr<PlanFollower> follower,
                             int64_t at_ns) {
   TAKT_CHECK(next_ == nullptr && current_ != nullptr);
   TAKT_CHECK(follower != nullptr);
+  follower->Start(at_ns);
+  ReportLost(follower.get(), at_ns);
+  // Nothing from here on needs memory.
   next_ = std::move(follower);
-  next_->Start(at_ns);
-  ReportLost(next_.get(), at_ns);
   switch_ns_ = at_ns;
   current_->EndAt(at_ns);
 }

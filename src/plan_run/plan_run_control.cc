@@ -158,10 +158,17 @@ absl::StatusOr<int64_t> PlanRun::TryReplace(const plan::Plan& plan,
   TAKT_RETURN_IF_ERROR(CheckNotPassed("at_ns", at_ns));
   TAKT_ASSIGN_OR_RETURN(at_ns, BeginTakeOver(&part, at_ns));
   // The scheduler must know the plan before the run makes a call of it.
-  shop_->Run([&](sched::Scheduler& scheduler, int64_t decided_ns) {
-    switcher_.TakeOver(std::move(follower), at_ns);
-    scheduler.ReviewAdvised(decided_ns);
-  });
+  TAKT_TRY {
+    shop_->Run([&](sched::Scheduler& scheduler, int64_t decided_ns) {
+      switcher_.TakeOver(std::move(follower), at_ns);
+      scheduler.ReviewAdvised(decided_ns);
+    });
+  }
+  TAKT_CATCH(const std::bad_alloc&) {
+    MutexLock lock(&mutex_);
+    part_.cursor.SetEnd(kInfiniteFuture);
+    return OutOfMemory();
+  }
   MutexLock lock(&mutex_);
   TAKT_CHECK(next_part_.plan == nullptr);
   next_part_ = std::move(part);

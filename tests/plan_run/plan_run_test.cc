@@ -4,8 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "absl/synchronization/notification.h"
 #include "base/clock.h"
 #include "base/mapped_file.h"
+#include "base/timer_service.h"
 #include "gtest/gtest.h"
 #include "runtime/context.h"
 #include "runtime/instance.h"
@@ -75,22 +77,39 @@ class PlanRunTest : public testing::Test {
     run_->Stop();
   }
 
+  // Its first call that ends stops it.
   void MakeRun(PlanTiming timing) {
+    PlanRunOptions options;
+    options.timing = timing;
+    MakeRun(MakePlan(), std::move(options),
+            [this](const PlanJobEnd&, const absl::Status&,
+                   absl::Span<const vm::Value>) {
+              ++stop_count_;
+              run_->Stop();
+            });
+  }
+  void MakeRun(const plan::Plan& plan, PlanRunOptions options,
+               PlanDoneCallback on_done = nullptr) {
     const vm::Value argument = vm::Value::I32(1);
     PlanBinding binding;
     binding.name = "job";
     binding.functions = {function_.get()};
     binding.arguments = {&argument, 1};
-    binding.on_done = [this](const PlanJobEnd&, const absl::Status&,
-                             absl::Span<const vm::Value>) {
-      ++stop_count_;
-      run_->Stop();
-    };
-    PlanRunOptions options;
-    options.timing = timing;
-    run_ = PlanRun::Create(*instance_, MakePlan(), {&binding, 1},
-                           std::move(options))
+    binding.on_done = std::move(on_done);
+    run_ = PlanRun::Create(*instance_, plan, {&binding, 1}, std::move(options))
                .value();
+  }
+
+  // Returns when the timers that are due by now have fired.
+  void PassTimers() {
+    struct Passed : TimerService::Timer {
+      absl::Notification fired;
+    } passed;
+    passed.fire = [](TimerService::Timer* timer) {
+      static_cast<Passed*>(timer)->fired.Notify();
+    };
+    instance_->timers()->Arm(&passed, NowNs());
+    passed.fired.WaitForNotification();
   }
 
   // The next function of the shop that waits for a decision stops the run: it
@@ -170,6 +189,51 @@ TEST_F(PlanRunTest, ARunThatFindsNoMemoryLeavesTheInstanceToTheNext) {
     if (!status.ok()) {
       EXPECT_TRUE(is_hit) << status;
       EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+    }
+    run_->Stop();
+  }
+}
+
+// Two jobs, of which the second is released long after the first.
+plan::Plan MakeLongPlan() {
+  plan::Plan plan = MakePlan();
+  plan.jobs.push_back({"later", 2 * kHourNs, plan::kNoDeadline, {}});
+  plan.jobs.back().instance = 1;
+  plan.operations.push_back(plan.operations.front());
+  plan.operations.back().name = "later operation";
+  plan.operations.back().job = 1;
+  plan.operations.back().start = 2 * kHourNs;
+  for (plan::PlannedJob& job : plan.jobs) job.stream = "job";
+  return plan;
+}
+
+TEST_F(PlanRunTest, APlanGoesOnWhereThereIsNoMemoryToReplaceIt) {
+  // A plan that takes over learns that the core is lost, and reports it.
+  ASSERT_TRUE(shop_->SetAvailable(0, false).ok());
+  const plan::Plan next = MakePlan();
+  bool is_hit = true;
+  for (int64_t first = 0; is_hit; ++first) {
+    SCOPED_TRACE(first);
+    PlanRunOptions options;
+    options.mode = follow::FollowMode::kAdaptive;
+    options.timing.lead_ns = kHourNs + kHourNs / 2;
+    options.on_event = [](const follow::PlanEvent&) {};
+    MakeRun(MakeLongPlan(), std::move(options));
+    ASSERT_TRUE(run_->Start(NowNs() + kHourNs).ok());
+    ASSERT_EQ(run_->Query().call_count, 1u);
+    absl::StatusOr<int64_t> at_ns;
+    {
+      const AllocationFault armed(first);
+      at_ns = run_->Replace(next, NowNs() + 2 * kHourNs);
+      is_hit = AllocationFault::is_hit();
+    }
+    PassTimers();
+    EXPECT_TRUE(run_->Query().is_running);
+    if (!at_ns.ok()) {
+      EXPECT_TRUE(is_hit) << at_ns.status();
+      EXPECT_EQ(at_ns.status().code(), absl::StatusCode::kResourceExhausted);
+      at_ns = run_->Replace(next, NowNs() + 2 * kHourNs);
+      EXPECT_TRUE(at_ns.ok()) << at_ns.status();
     }
     run_->Stop();
   }
