@@ -12,15 +12,16 @@
 namespace takt::npu {
 
 absl::StatusOr<std::unique_ptr<SharedLease>> SharedLease::Join(
-    const std::string& path, int64_t turn_max_ns) {
+    const std::string& path, int64_t turn_max_ns, int64_t (*now_ns)()) {
   TAKT_CHECK(turn_max_ns > 0);
   TAKT_ASSIGN_OR_RETURN(LeaseFile file, LeaseFile::Join(path));
-  return std::unique_ptr<SharedLease>(
-      new SharedLease(std::move(file), std::min(turn_max_ns, kTurnMaxNs)));
+  return std::unique_ptr<SharedLease>(new SharedLease(
+      std::move(file), std::min(turn_max_ns, kTurnMaxNs), now_ns));
 }
 
-SharedLease::SharedLease(LeaseFile file, int64_t turn_max_ns)
-    : turn_max_ns_(turn_max_ns), file_(std::move(file)) {}
+SharedLease::SharedLease(LeaseFile file, int64_t turn_max_ns,
+                         int64_t (*now_ns)())
+    : turn_max_ns_(turn_max_ns), now_(now_ns), file_(std::move(file)) {}
 
 // The locks of the file go with it, and with them the slot.
 SharedLease::~SharedLease() { TAKT_CHECK(!has_lease_ && !is_waiting_); }
@@ -67,7 +68,7 @@ void SharedLease::PassOn(Contents* contents, bool with_own) {
 
 bool SharedLease::IsHolderGone(const Contents& contents) {
   if (!file_.IsAlive(contents.holder)) return true;
-  const int64_t now_ns = NowNs();
+  const int64_t now_ns = now_();
   if (contents.turn != watched_turn_ || contents.beat != watched_beat_ ||
       watched_since_ns_ == 0) {
     watched_turn_ = contents.turn;

@@ -18,6 +18,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "npu/lease_file.h"
 #include "npu/lease_order.h"
@@ -42,8 +43,10 @@ class SharedLease {
   //
   //   turn_max_ns  the longest that this process keeps the lease without a call
   //                of Acquire(), Release() or Beat().
+  //   now_ns       the clock by which holders are gone. On any thread.
   static absl::StatusOr<std::unique_ptr<SharedLease>> Join(
-      const std::string& path, int64_t turn_max_ns);
+      const std::string& path, int64_t turn_max_ns,
+      int64_t (*now_ns)() = &NowNs);
   ~SharedLease();
 
   // Waits for the turn of this process; `urgency` is asked again after each
@@ -69,7 +72,7 @@ class SharedLease {
   static constexpr int64_t kCheckNs = 2'000'000;
   using Contents = LeaseFile::Contents;
 
-  SharedLease(LeaseFile file, int64_t turn_max_ns);
+  SharedLease(LeaseFile file, int64_t turn_max_ns, int64_t (*now_ns)());
 
   // The requests of others, and of this process if `with_own`, in order.
   NextTurn<uint32_t> FindNext(const Contents& contents, bool with_own) const
@@ -93,6 +96,7 @@ class SharedLease {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const int64_t turn_max_ns_;
+  int64_t (*const now_)();
   mutable Mutex mutex_;
   LeaseFile file_ ABSL_GUARDED_BY(mutex_);
   bool is_waiting_ ABSL_GUARDED_BY(mutex_) = false;

@@ -38,8 +38,9 @@ class SharedLeaseTest : public ::testing::Test {
   }
   ~SharedLeaseTest() override { unlink(path_.c_str()); }
 
-  std::unique_ptr<SharedLease> Join(int64_t turn_max_ns = kTurnMaxNs) {
-    auto lease = SharedLease::Join(path_, turn_max_ns);
+  std::unique_ptr<SharedLease> Join(int64_t turn_max_ns = kTurnMaxNs,
+                                    int64_t (*now_ns)() = &NowNs) {
+    auto lease = SharedLease::Join(path_, turn_max_ns, now_ns);
     EXPECT_TRUE(lease.ok()) << lease.status();
     return lease.ok() ? *std::move(lease) : nullptr;
   }
@@ -188,17 +189,31 @@ TEST_F(SharedLeaseTest, AHolderThatHangsLosesIt) {
 }
 
 TEST_F(SharedLeaseTest, AHolderAtWorkKeepsIt) {
-  const auto busy = Join(/*turn_max_ns=*/200'000'000);
-  const auto lease = Join();
+  constexpr int64_t kTurnNs = 200'000'000;
+  // The time of the process that waits, and how often it has looked at it.
+  static std::atomic<int64_t> now_ns;
+  static std::atomic<int> look_count;
+  now_ns = 1;
+  look_count = 0;
+  const auto busy = Join(kTurnNs);
+  const auto lease = Join(kTurnMaxNs, [] {
+    ++look_count;
+    return now_ns.load();
+  });
   Acquire(*busy);
+  std::atomic<bool> is_granted{false};
   std::thread waits([&] {
     Acquire(*lease);
+    is_granted = true;
     lease->Release();
   });
-  const int64_t end_ns = NowNs() + 500'000'000;
-  while (NowNs() < end_ns) {
+  for (int i = 0; i < 10; ++i) {
     busy->Beat();
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    // The first of two looks may have begun before the beat.
+    const int seen_count = look_count + 2;
+    while (look_count < seen_count && !is_granted) std::this_thread::yield();
+    EXPECT_FALSE(is_granted);
+    now_ns += kTurnNs * 3 / 4;
   }
   busy->Release();
   waits.join();
