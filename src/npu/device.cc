@@ -14,11 +14,11 @@ namespace {
 // The unit as one of a shop's resources.
 class ShopSeat {
  public:
-  // `watch` may be null.
-  ShopSeat(Ref<shop::JobShop> shop, uint32_t pool, Ref<NpuMonitor> watch)
-      : shop_(std::move(shop)), pool_(pool), watch_(std::move(watch)) {}
+  // `monitor` may be null.
+  ShopSeat(Ref<shop::JobShop> shop, uint32_t pool, Ref<NpuMonitor> monitor)
+      : shop_(std::move(shop)), pool_(pool), monitor_(std::move(monitor)) {}
   ~ShopSeat() {
-    if (watch_ != nullptr) watch_->Stop();
+    if (monitor_ != nullptr) monitor_->Stop();
     shop_->RemoveNpu(pool_);
   }
   ShopSeat(const ShopSeat&) = delete;
@@ -27,7 +27,7 @@ class ShopSeat {
  private:
   const Ref<shop::JobShop> shop_;
   const uint32_t pool_;
-  const Ref<NpuMonitor> watch_;
+  const Ref<NpuMonitor> monitor_;
 };
 
 }  // namespace
@@ -36,7 +36,7 @@ absl::StatusOr<Ref<cpu::Device>> CreateDevice(
     Ref<NpuUnit> unit, Ref<exec::Executor> executor, bool owns_executor,
     const cpu::MemoryPool::Options& memory, bool takes_native_code,
     Ref<Tracer> tracer, Ref<shop::JobShop> shop, cpu::DispatchObserver observer,
-    std::shared_ptr<TimerService> watch_timers) {
+    std::shared_ptr<TimerService> monitor_timers) {
   // Compiled code looks for "local*".
   const std::string id = absl::StrCat("local-npu-", unit->driver_name());
   auto formats = std::make_shared<NpuFormats>(unit, takes_native_code);
@@ -48,13 +48,13 @@ absl::StatusOr<Ref<cpu::Device>> CreateDevice(
                       (unit->capabilities().flags & TAKT_NPU_ON_CALLER) != 0 &&
                           executor.get() == &shop->executor()});
     if (pool.ok()) {
-      Ref<NpuMonitor> watch;
-      if (watch_timers != nullptr) {
-        watch = NpuMonitor::Start(unit, shop, *pool, executor,
-                                  std::move(watch_timers));
+      Ref<NpuMonitor> monitor;
+      if (monitor_timers != nullptr) {
+        monitor = NpuMonitor::Start(unit, shop, *pool, executor,
+                                    std::move(monitor_timers));
       }
       formats->set_seat(
-          std::make_shared<ShopSeat>(shop, *pool, std::move(watch)));
+          std::make_shared<ShopSeat>(shop, *pool, std::move(monitor)));
       options.shop_pools = 1u << *pool;
       options.shop = std::move(shop);
     }

@@ -23,14 +23,14 @@ namespace takt::npu {
 //   shop               gives its dispatches the unit, one at a time, where they
 //                      are worth a decision; null: the lease alone does.
 //   observer           is called at the end of each dispatch; may be null.
-//   watch_timers       if not null, the shop learns how fast the unit is, and
+//   monitor_timers     if not null, the shop learns how fast the unit is, and
 //                      whether it works (npu_monitor.h).
 absl::StatusOr<Ref<cpu::Device>> CreateDevice(
     Ref<NpuUnit> unit, Ref<exec::Executor> executor, bool owns_executor,
     const cpu::MemoryPool::Options& memory, bool takes_native_code,
     Ref<Tracer> tracer = nullptr, Ref<shop::JobShop> shop = nullptr,
     cpu::DispatchObserver observer = nullptr,
-    std::shared_ptr<TimerService> watch_timers = nullptr);
+    std::shared_ptr<TimerService> monitor_timers = nullptr);
 
 // The unit behind a device; nullptr for a device of another kind.
 NpuUnit* UnitOf(const cpu::Device& device);

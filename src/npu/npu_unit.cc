@@ -417,9 +417,8 @@ absl::Status NpuUnit::Run(absl::Span<const takt_npu_operation_t> operations,
       }
     }
     if (!health.ok()) {
-      if (status.ok())
-        status = health;  // Otherwise the earlier error is more
-                          // precise.
+      // An earlier error is more precise.
+      if (status.ok()) status = health;
       break;
     }
     if (outcome.result == TAKT_NPU_RESULT_OK) {
@@ -488,7 +487,8 @@ absl::Status NpuUnit::SyncMemory(const Urgency& urgency, Sync sync, void* data,
   if (function == nullptr || byte_length == 0) return absl::OkStatus();
   const Turn turn(*this, urgency);
   TAKT_RETURN_IF_ERROR(CheckHealth());
-  const takt_npu_result_t result = function(unit_, data, byte_length);
+  const takt_npu_result_t result =
+      KnownResult(function(unit_, data, byte_length));
   NoteOutcome({result});
   if (result == TAKT_NPU_RESULT_OK) return absl::OkStatus();
   {
