@@ -277,6 +277,8 @@ int64_t EstimateAllNs(const Region* first, int64_t limit_ns) {
   return total_ns;
 }
 
+namespace {
+
 absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
                        const exec::JobTraits& traits, exec::Worker& worker,
                        const RunTerms& terms) {
@@ -307,11 +309,14 @@ absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
   return absl::OkStatus();
 }
 
-absl::Status RunRegions(const Region* first, absl::Span<const Base> bases,
+}  // namespace
+
+absl::Status RunRegions(const Region* first, const Region* end,
+                        absl::Span<const Base> bases,
                         const exec::JobTraits& traits, exec::Worker& worker,
                         const RunTerms& terms) {
   const ScopedFlushDenormals flush;
-  for (const Region* region = first; region != nullptr; region = region->next) {
+  for (const Region* region = first; region != end; region = region->next) {
     TAKT_RETURN_IF_ERROR(RunRegion(*region, bases, traits, worker, terms));
   }
   return absl::OkStatus();

@@ -108,11 +108,10 @@ struct RunTerms {
   Cancellation* cancellation = nullptr;    // Likewise.
 };
 
-// Runs one region, or all from `first` on, on this thread, in order.
-absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,
-                       const exec::JobTraits& traits, exec::Worker& worker,
-                       const RunTerms& terms);
-absl::Status RunRegions(const Region* first, absl::Span<const Base> bases,
+// Runs the regions from `first` on, on this thread, in order. `end` is the one
+// behind the last; null: all.
+absl::Status RunRegions(const Region* first, const Region* end,
+                        absl::Span<const Base> bases,
                         const exec::JobTraits& traits, exec::Worker& worker,
                         const RunTerms& terms);
 

@@ -444,7 +444,7 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
     const PartTrace trace{trace_, tag};
     TAKT_TRY {
       status = RunRegions(
-          command_buffer.first_region(), bases, traits, *worker,
+          command_buffer.first_region(), nullptr, bases, traits, *worker,
           {executor_ != nullptr, observer_, tag.is_traced() ? &trace : nullptr,
            ticket.job != nullptr ? &ticket.job->fault_policy : nullptr,
            ticket.job != nullptr ? ticket.job->cancellation : nullptr});

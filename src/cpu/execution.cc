@@ -114,16 +114,21 @@ void Execution::RunInline(exec::Worker& worker) {
                        [] { return "no local memory for a kernel"; }));
     return;
   }
+  Complete(RunHere(nullptr, /*learns=*/false, worker));
+}
+
+absl::Status Execution::RunHere(const Region* end, bool learns,
+                                exec::Worker& worker) {
   const PartTrace trace{device().trace(), tag()};
   absl::Status status = OutOfMemory();
   TAKT_TRY {
     status = RunRegions(
-        region_, bases_, traits_, worker,
-        {false, device().observer(), tag().is_traced() ? &trace : nullptr,
+        region_, end, bases_, traits_, worker,
+        {learns, device().observer(), tag().is_traced() ? &trace : nullptr,
          &fault_policy_, cancellation()});
   }
   TAKT_CATCH(const std::bad_alloc&) {}
-  Complete(status);
+  return status;
 }
 
 void Execution::Advance() {
@@ -140,16 +145,8 @@ void Execution::Advance() {
         worker->MayRun(TraitsNow()) &&
         EstimateNs(*region_, kInlineNs) <= kInlineNs &&
         worker->ReserveLocalMemory(command_buffer_->local_memory_bytes())) {
-      const ScopedFlushDenormals flush;
-      const PartTrace trace{device().trace(), tag()};
-      absl::Status status = OutOfMemory();
-      TAKT_TRY {
-        status = RunRegion(
-            *region_, bases_, traits_, *worker,
-            {true, device().observer(), tag().is_traced() ? &trace : nullptr,
-             &fault_policy_, cancellation()});
-      }
-      TAKT_CATCH(const std::bad_alloc&) {}
+      const absl::Status status =
+          RunHere(region_->next, /*learns=*/true, *worker);
       if (!status.ok()) Fail(status);
       if (job_ != nullptr) job_->CountUnseen(region_->dispatch_count);
       region_ = region_->next;

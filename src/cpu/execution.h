@@ -61,6 +61,8 @@ class Execution final : public Operation, private Borrower::Observer {
 
   void Run() override;
   void RunInline(exec::Worker& worker);
+  // Runs the regions up to `end` on this thread. `learns`: see RunTerms.
+  absl::Status RunHere(const Region* end, bool learns, exec::Worker& worker);
   // Runs regions from region_ on until one has been handed to the executor or
   // all are done.
   void Advance();

@@ -141,10 +141,12 @@ TEST(CommandRunnerTest, RunningMeasures) {
   region.first = region.last = &command;
   exec::Worker worker;
   ASSERT_TRUE(
-      RunRegions(&region, {}, exec::JobTraits(), worker, {false, {}}).ok());
+      RunRegions(&region, nullptr, {}, exec::JobTraits(), worker, {false, {}})
+          .ok());
   EXPECT_EQ(command.cost().alone.mean_ns(), 0);
   ASSERT_TRUE(
-      RunRegions(&region, {}, exec::JobTraits(), worker, {true, {}}).ok());
+      RunRegions(&region, nullptr, {}, exec::JobTraits(), worker, {true, {}})
+          .ok());
   EXPECT_GT(command.cost().alone.mean_ns(), 0);
   EXPECT_EQ(code->run_count, 6u);
 }
