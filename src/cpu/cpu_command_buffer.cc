@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/math.h"
 #include "base/status.h"
+#include "hal/fill_pattern.h"
 
 namespace takt::cpu {
 namespace {
@@ -107,18 +108,10 @@ absl::Status CpuCommandBuffer::FillBuffer(const hal::BufferRef& target,
                                           uint32_t pattern,
                                           size_t pattern_length) {
   TAKT_RETURN_IF_ERROR(CheckRecording());
-  if (pattern_length != 1 && pattern_length != 2 && pattern_length != 4) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "fill pattern of ", pattern_length, " bytes: only 1, 2 and 4 are"));
-  }
+  TAKT_RETURN_IF_ERROR(hal::CheckPatternLength(pattern_length));
   TAKT_ASSIGN_OR_RETURN(const Range range, Record(target, Use::kTransferWrite));
-  if (target.offset % pattern_length != 0 ||
-      (range.length != hal::kWholeBuffer &&
-       range.length % pattern_length != 0)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("fill of ", range.length, " bytes at ", target.offset,
-                     " is no multiple of its pattern's ", pattern_length));
-  }
+  TAKT_RETURN_IF_ERROR(
+      hal::CheckFillRange(target.offset, range.length, pattern_length));
   auto* command = arena_.New<TransferCommand>();
   command->kind = Command::Kind::kFill;
   command->target = range;

@@ -7,6 +7,7 @@
 #include "base/exceptions.h"
 #include "base/math.h"
 #include "base/status.h"
+#include "hal/fill_pattern.h"
 
 namespace takt::cpu {
 namespace {
@@ -42,14 +43,6 @@ absl::Status CheckFile(const hal::File* file, uint64_t offset, uint64_t length,
   return CheckAccess(file->access(), access, "file");
 }
 
-absl::Status CheckPatternLength(size_t pattern_length) {
-  if (pattern_length == 1 || pattern_length == 2 || pattern_length == 4) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "fill pattern of ", pattern_length, " bytes: only 1, 2 and 4 are"));
-}
-
 constexpr char kSource[] = "source buffer";
 constexpr char kTarget[] = "target buffer";
 
@@ -61,7 +54,7 @@ absl::StatusOr<Transfer> Transfer::Create(
   Transfer transfer(Command::Kind::kCopy, requested.length);
   switch (requested.kind) {
     case Kind::kFill:
-      TAKT_RETURN_IF_ERROR(CheckPatternLength(requested.pattern_length));
+      TAKT_RETURN_IF_ERROR(hal::CheckPatternLength(requested.pattern_length));
       TAKT_RETURN_IF_ERROR(transfer.SetTarget(requested));
       TAKT_RETURN_IF_ERROR(transfer.SetPattern(requested));
       break;
@@ -133,16 +126,11 @@ absl::Status Transfer::SetTarget(const hal::TransferRequest& requested) {
 }
 
 absl::Status Transfer::SetPattern(const hal::TransferRequest& requested) {
-  const uint64_t offset = requested.target_offset;
-  const size_t pattern_length = requested.pattern_length;
-  if (offset % pattern_length != 0 || length_ % pattern_length != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("fill of ", length_, " bytes at ", offset,
-                     " is no multiple of its pattern's ", pattern_length));
-  }
+  TAKT_RETURN_IF_ERROR(hal::CheckFillRange(requested.target_offset, length_,
+                                           requested.pattern_length));
   kind_ = Command::Kind::kFill;
   pattern_ = requested.pattern;
-  pattern_length_ = static_cast<uint32_t>(pattern_length);
+  pattern_length_ = static_cast<uint32_t>(requested.pattern_length);
   return absl::OkStatus();
 }
 

@@ -18,14 +18,6 @@ absl::Status CheckDevices(absl::string_view module,
   return absl::OkStatus();
 }
 
-absl::Status CheckPatternLength(uint32_t pattern_length) {
-  if (pattern_length != 1 && pattern_length != 2 && pattern_length != 4) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "pattern_length: expected 1, 2 or 4 bytes, got ", pattern_length));
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<absl::Span<const uint8_t>> BytesOf(const vm::ByteBuffer& source,
                                                   uint64_t offset,
                                                   uint64_t length) {

@@ -26,9 +26,6 @@ inline constexpr size_t kMaxExecutableConstants = 64;
 absl::Status CheckDevices(absl::string_view module,
                           absl::Span<const Ref<hal::Device>> devices);
 
-// INVALID_ARGUMENT unless the length is one that fills support: 1, 2 or 4.
-absl::Status CheckPatternLength(uint32_t pattern_length);
-
 // A range of host bytes, kWholeBuffer for the rest. OUT_OF_RANGE if it does
 // not fit.
 absl::StatusOr<absl::Span<const uint8_t>> BytesOf(const vm::ByteBuffer& source,

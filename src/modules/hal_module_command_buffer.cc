@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/math.h"
 #include "base/status.h"
+#include "hal/fill_pattern.h"
 #include "modules/hal_arguments.h"
 #include "modules/hal_state.h"
 
@@ -99,7 +100,7 @@ absl::Status HalState::CommandBufferFillBuffer(
     hal::CommandBuffer& command_buffer, hal::Buffer* target, uint64_t offset,
     uint64_t length, uint32_t slot, uint64_t pattern, uint32_t pattern_length,
     int64_t flags) {
-  TAKT_RETURN_IF_ERROR(CheckPatternLength(pattern_length));
+  TAKT_RETURN_IF_ERROR(hal::CheckPatternLength(pattern_length));
   return command_buffer.FillBuffer(RefOf(target, slot, offset, length),
                                    static_cast<uint32_t>(pattern),
                                    pattern_length);

@@ -1,6 +1,7 @@
 // device.queue.*
 #include "absl/container/inlined_vector.h"
 #include "base/status.h"
+#include "hal/fill_pattern.h"
 #include "hal/result_memory.h"
 #include "modules/hal_arguments.h"
 #include "modules/hal_state.h"
@@ -57,7 +58,7 @@ absl::Status HalState::QueueFill(vm::NativeCall& call, hal::Device& device,
                                  uint64_t offset, uint64_t length,
                                  uint64_t pattern, uint32_t pattern_length,
                                  int64_t flags) {
-  TAKT_RETURN_IF_ERROR(CheckPatternLength(pattern_length));
+  TAKT_RETURN_IF_ERROR(hal::CheckPatternLength(pattern_length));
   return device.QueueFill(TicketOf(call, affinity, wait, signal), &target,
                           offset, length, static_cast<uint32_t>(pattern),
                           pattern_length);

@@ -6,15 +6,6 @@
 namespace takt::modules {
 namespace {
 
-TEST(CheckPatternLengthTest, TakesOneTwoAndFour) {
-  for (uint32_t length : {1, 2, 4}) TAKT_ASSERT_OK(CheckPatternLength(length));
-  for (uint32_t length : {0u, 3u, 5u, 8u, ~0u}) {
-    EXPECT_THAT(CheckPatternLength(length),
-                FailsWith(absl::StatusCode::kInvalidArgument, "pattern_length"))
-        << length;
-  }
-}
-
 TEST(BytesOfTest, GivesTheRange) {
   uint8_t bytes[4] = {1, 2, 3, 4};
   const Ref<vm::ByteBuffer> buffer =
