@@ -15,7 +15,7 @@ struct ArgMaxParameters {
   BufferParameter<int32_t> places;       // [outer][inner]
   int32_t outer, count, inner;
   int32_t is_least, is_last;
-  TileParameters tile;  // Its rows are columns, of outer * inner.
+  RowTileParameters tile;  // Its rows are columns, of outer * inner.
 };
 static_assert(offsetof(ArgMaxParameters, tile) == 68);
 

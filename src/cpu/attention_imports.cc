@@ -29,7 +29,7 @@ struct AttentionParameters {
   BufferParameter<const float> query, key, value;
   BufferParameter<float> output;
   GeometryParameters geometry;
-  TileParameters tile;  // A part is an image times the heads, and its head.
+  RowTileParameters tile;  // A part is an image times the heads, and its head.
   float scale;
 };
 static_assert(offsetof(AttentionParameters, geometry) == 96);
@@ -40,7 +40,7 @@ struct AttentionBiasParameters {
   BufferParameter<float> output;
   GeometryParameters geometry;
   int32_t bias_strides[4];
-  TileParameters tile;
+  RowTileParameters tile;
   float scale;
 };
 static_assert(offsetof(AttentionBiasParameters, geometry) == 120);
@@ -54,13 +54,13 @@ struct AttentionI8Parameters {
   GeometryParameters geometry;
   int32_t query_zero, key_zero, score_zero, weight_zero, value_zero,
       output_zero;
-  TileParameters tile;
+  RowTileParameters tile;
   float score_scale, weight_factor, output_scale;
 };
 static_assert(offsetof(AttentionI8Parameters, geometry) == 144);
 static_assert(offsetof(AttentionI8Parameters, score_scale) == 268);
 
-bool FindTile(const GeometryParameters& g, const TileParameters& t,
+bool FindTile(const GeometryParameters& g, const RowTileParameters& t,
               AttentionTile* tile) {
   if (t.part < 0 || t.part >= int64_t{g.batch} * g.heads) return false;
   tile->batch = t.part / g.heads;
@@ -130,7 +130,7 @@ int RunAttention(const AttentionParameters& p,
 int AttentionF32Import(void* parameters, void* context, void*) {
   return RunAttention(
       *static_cast<const AttentionParameters*>(parameters),
-      static_cast<const kernels::ConvKernels*>(context)->attention);
+      static_cast<const kernels::F32Kernels*>(context)->attention);
 }
 
 int AttentionBiasF32Import(void* parameters, void* context, void*) {
@@ -146,7 +146,7 @@ int AttentionBiasF32Import(void* parameters, void* context, void*) {
                   &o.bias)) {
     return kImportInvalid;
   }
-  static_cast<const kernels::ConvKernels*>(context)->attention(shape, o, tile);
+  static_cast<const kernels::F32Kernels*>(context)->attention(shape, o, tile);
   return 0;
 }
 

@@ -1,5 +1,5 @@
 // Attention as compiled kernels import it; see kernel_imports.h. The context is
-// a kernels::ConvKernels; for bfloat16 a kernels::ConvBf16Kernels, for bytes a
+// a kernels::F32Kernels; for bfloat16 a kernels::ConvBf16Kernels, for bytes a
 // kernels::ConvI8Kernels. A result other than 0 says that the parameters are
 // invalid.
 #ifndef TAKT_CPU_ATTENTION_IMPORTS_H_

@@ -17,7 +17,7 @@ struct BlendParameters {
   BufferParameter<const float> share;    // [count]
   BufferParameter<float> output;         // [outer][count][inner]
   int32_t outer, size, count, inner;
-  TileParameters tile;  // Its rows are results, of outer * count.
+  RowTileParameters tile;  // Its rows are results, of outer * count.
 };
 static_assert(offsetof(BlendParameters, tile) == 112);
 
@@ -48,7 +48,7 @@ int BlendImport(void* parameters, void* context, void*) {
       !AreInside(p, begin, end)) {
     return kImportInvalid;
   }
-  static_cast<const kernels::ConvKernels*>(context)->blend(
+  static_cast<const kernels::F32Kernels*>(context)->blend(
       {p.size, p.count, p.inner},
       {p.input.data(), p.first.data(), p.share.data(), p.output.data()}, begin,
       end);

@@ -14,7 +14,7 @@ struct BoxesParameters {
   BufferParameter<int32_t> output;
   int32_t batch, classes, count, most;
   int32_t is_centered;
-  TileParameters tile;  // One computes all.
+  RowTileParameters tile;  // One computes all.
   float overlap_max, score_min;
 };
 static_assert(offsetof(BoxesParameters, overlap_max) == 104);

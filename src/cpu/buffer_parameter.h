@@ -23,7 +23,7 @@ struct BufferParameter {
 
 // What a workgroup passes after the numbers of its function: a part, such as a
 // head of an attention, and the rows that it computes.
-struct TileParameters {
+struct RowTileParameters {
   int32_t part;
   int32_t first_row, row_count;
 };

@@ -46,7 +46,7 @@ struct ConvI8F32Parameters {
   int32_t shape[16];  // ConvShape, member by member.
   int32_t tile_blocks;
   int32_t input_zero;
-  TileParameters tile;  // Its part is a tile of blocks, its rows are pixels.
+  RowTileParameters tile;  // Its part is a tile of blocks, its rows are pixels.
   float input_scale;
   float low, high;
 };

@@ -13,7 +13,7 @@ struct GruParameters {
   BufferParameter<const float> input, weights, bias, state;
   BufferParameter<float> output;
   int32_t steps, batch, hidden;
-  TileParameters tile;  // Not read: one workgroup computes everything.
+  RowTileParameters tile;  // Not read: one workgroup computes everything.
 };
 static_assert(offsetof(GruParameters, steps) == 120);
 
@@ -30,7 +30,7 @@ int GruImport(void* parameters, void* context, void*) {
       p.output.size < states) {
     return kImportInvalid;
   }
-  static_cast<const kernels::ConvKernels*>(context)->gru(
+  static_cast<const kernels::F32Kernels*>(context)->gru(
       shape, {p.input.data(), p.weights.data(), p.bias.data(), p.state.data(),
               p.output.data()});
   return 0;

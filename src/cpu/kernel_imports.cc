@@ -22,13 +22,13 @@
 namespace takt::cpu {
 namespace {
 
-using kernels::ConvKernels;
 using kernels::ConvShape;
 using kernels::ConvTile;
+using kernels::F32Kernels;
 
 // The part of the result that a workgroup computes: one of block_tiles *
 // pixel_tiles equal parts.
-struct TileParameters {
+struct BlockTileParameters {
   int64_t block_tile, block_tiles;
   int64_t pixel_tile, pixel_tiles;
 };
@@ -47,7 +47,7 @@ struct ConvParameters {
   int64_t output_offset;
   ConvShape shape;
   int64_t flags;  // Bit 0: there is a residual. From bit 8: the activation.
-  TileParameters tile;
+  BlockTileParameters tile;
   float low, high;
 };
 static_assert(offsetof(ConvParameters, input) == 8);
@@ -62,14 +62,14 @@ struct PoolParameters {
   int64_t output_offset;
   ConvShape shape;
   int64_t count_padding;
-  TileParameters tile;
+  BlockTileParameters tile;
 };
 static_assert(offsetof(PoolParameters, shape) == 40);
 static_assert(offsetof(PoolParameters, tile) == 176);
 
 // False if there is no such tile.
-bool FindTile(const TileParameters& p, int64_t pixel_count, int64_t block_count,
-              ConvTile* tile) {
+bool FindTile(const BlockTileParameters& p, int64_t pixel_count,
+              int64_t block_count, ConvTile* tile) {
   constexpr int64_t kTilesMax = 1 << 20;
   if (p.block_tiles < 1 || p.block_tiles > kTilesMax || p.pixel_tiles < 1 ||
       p.pixel_tiles > kTilesMax || p.block_tile < 0 ||
@@ -117,7 +117,7 @@ bool IsConv2d(const ConvShape& s) {
 int Conv2d(void* parameters, void* context, void*) {
   const auto& p = *static_cast<const ConvParameters*>(parameters);
   if (!IsConv2d(p.shape)) return kImportInvalid;
-  return RunConvolution(p, static_cast<const ConvKernels*>(context)->conv2d,
+  return RunConvolution(p, static_cast<const F32Kernels*>(context)->conv2d,
                         p.shape.pixel_count(), p.shape.block_count());
 }
 
@@ -158,7 +158,7 @@ int Conv2dBf16(void* parameters, void* context, void*) {
 
 int Depthwise2d(void* parameters, void* context, void*) {
   const auto& p = *static_cast<const ConvParameters*>(parameters);
-  const auto& table = *static_cast<const ConvKernels*>(context);
+  const auto& table = *static_cast<const F32Kernels*>(context);
   if (kernels::CheckConvShape(p.shape) != nullptr ||
       p.shape.in_c != p.shape.groups || p.shape.out_c != p.shape.groups) {
     return kImportInvalid;
@@ -184,12 +184,12 @@ int RunPool(const PoolParameters& p, kernels::PoolKernel kernel) {
 
 int MaxPool2d(void* parameters, void* context, void*) {
   return RunPool(*static_cast<const PoolParameters*>(parameters),
-                 static_cast<const ConvKernels*>(context)->max_pool);
+                 static_cast<const F32Kernels*>(context)->max_pool);
 }
 
 int MeanPool2d(void* parameters, void* context, void*) {
   return RunPool(*static_cast<const PoolParameters*>(parameters),
-                 static_cast<const ConvKernels*>(context)->mean_pool);
+                 static_cast<const F32Kernels*>(context)->mean_pool);
 }
 
 struct Entry {
@@ -243,8 +243,7 @@ absl::optional<ImportFunction> FindKernelImport(
   for (const Entry& entry : kEntries) {
     if (entry.name != name) continue;
     // The tables are constants; nothing writes through the pointer.
-    return ImportFunction{entry.function,
-                          const_cast<ConvKernels*>(kernels.conv)};
+    return ImportFunction{entry.function, const_cast<F32Kernels*>(kernels.f32)};
   }
   for (const Entry& entry : kI8Entries) {
     if (entry.name != name) continue;
@@ -261,7 +260,7 @@ absl::optional<ImportFunction> FindKernelImport(
             has_tiles ? kernels.conv_bf16_tiles : kernels.conv_bf16)};
   }
   if (name == kWinogradName) {
-    state->winograd = kernels.conv;
+    state->winograd = kernels.f32;
     return ImportFunction{&Winograd2d, state};
   }
   if (name == kMapI8Name) {

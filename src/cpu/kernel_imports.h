@@ -17,7 +17,7 @@ namespace takt::cpu {
 struct KernelImportState {
   KernelImportState();
 
-  const kernels::ConvKernels* winograd = nullptr;
+  const kernels::F32Kernels* winograd = nullptr;
   KernelScratch scratch;  // Winograd's method uses it.
 };
 

@@ -13,7 +13,7 @@ struct LstmParameters {
   BufferParameter<const float> input, weights, state, cell;
   BufferParameter<float> output;
   int32_t steps, batch, hidden;
-  TileParameters tile;  // Not read: one workgroup computes everything.
+  RowTileParameters tile;  // Not read: one workgroup computes everything.
 };
 static_assert(offsetof(LstmParameters, steps) == 120);
 
@@ -29,7 +29,7 @@ int LstmImport(void* parameters, void* context, void*) {
       p.cell.size < row || p.output.size < (shape.steps + 1) * row) {
     return kImportInvalid;
   }
-  static_cast<const kernels::ConvKernels*>(context)->lstm(
+  static_cast<const kernels::F32Kernels*>(context)->lstm(
       shape, {p.input.data(), p.weights.data(), p.state.data(), p.cell.data(),
               p.output.data()});
   return 0;

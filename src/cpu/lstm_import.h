@@ -1,5 +1,5 @@
 // An LSTM as compiled kernels import it; see kernel_imports.h. The context is a
-// kernels::ConvKernels. A result other than 0 says that the parameters are
+// kernels::F32Kernels. A result other than 0 says that the parameters are
 // invalid.
 #ifndef TAKT_CPU_LSTM_IMPORT_H_
 #define TAKT_CPU_LSTM_IMPORT_H_

@@ -15,7 +15,7 @@ struct AddParameters {
   BufferParameter<int8_t> output;
   int32_t count;
   int32_t left_zero, right_zero, output_zero;
-  TileParameters tile;  // Its rows are elements.
+  RowTileParameters tile;  // Its rows are elements.
   float left_scale, right_scale, output_scale;
 };
 static_assert(offsetof(AddParameters, left_scale) == 100);
@@ -26,7 +26,7 @@ struct LayerNormParameters {
   BufferParameter<int8_t> output;
   int32_t rows, size;
   int32_t output_zero;
-  TileParameters tile;
+  RowTileParameters tile;
   float input_scale, epsilon, output_scale;
 };
 static_assert(offsetof(LayerNormParameters, input_scale) == 120);
@@ -35,7 +35,7 @@ struct RangeParameters {
   BufferParameter<const float> input;
   BufferParameter<float> output;  // The range of each tile.
   int32_t count;
-  TileParameters tile;  // Its rows are elements.
+  RowTileParameters tile;  // Its rows are elements.
 };
 static_assert(sizeof(RangeParameters) == 64);
 
@@ -44,7 +44,7 @@ struct QuantizeParameters {
   BufferParameter<const float> ranges;
   BufferParameter<int8_t> output;
   int32_t count;
-  TileParameters tile;  // Its rows are elements.
+  RowTileParameters tile;  // Its rows are elements.
 };
 static_assert(sizeof(QuantizeParameters) == 88);
 
@@ -52,7 +52,7 @@ struct DequantizeParameters {
   BufferParameter<const int8_t> input;
   BufferParameter<float> output;
   int32_t count, zero;
-  TileParameters tile;  // Its rows are elements.
+  RowTileParameters tile;  // Its rows are elements.
   float scale;
 };
 static_assert(offsetof(DequantizeParameters, scale) == 68);
@@ -60,8 +60,8 @@ static_assert(offsetof(DequantizeParameters, scale) == 68);
 struct MaxPoolParameters {
   BufferParameter<const int8_t> input;
   BufferParameter<int8_t> output;
-  int32_t shape[16];    // ConvShape, member by member.
-  TileParameters tile;  // Its rows are pixels.
+  int32_t shape[16];       // ConvShape, member by member.
+  RowTileParameters tile;  // Its rows are pixels.
 };
 static_assert(offsetof(MaxPoolParameters, tile) == 112);
 
@@ -69,7 +69,7 @@ struct SoftmaxParameters {
   BufferParameter<const float> input;
   BufferParameter<float> output;
   int32_t rows, size;
-  TileParameters tile;
+  RowTileParameters tile;
 };
 static_assert(offsetof(SoftmaxParameters, tile) == 56);
 
@@ -189,7 +189,7 @@ int SoftmaxF32Import(void* parameters, void* context, void*) {
       !FindRange(p.tile.first_row, p.tile.row_count, p.rows, &begin, &end)) {
     return kImportInvalid;
   }
-  static_cast<const kernels::ConvKernels*>(context)->softmax(
+  static_cast<const kernels::F32Kernels*>(context)->softmax(
       p.input.data() + begin * p.size, end - begin, p.size,
       p.output.data() + begin * p.size);
   return 0;

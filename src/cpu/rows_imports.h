@@ -1,6 +1,6 @@
 // Sums, layer norms and pools of bytes, floats from and to bytes, and softmax,
 // as compiled kernels import them; see kernel_imports.h. The context is a
-// kernels::ConvI8Kernels, and of softmax a kernels::ConvKernels. A result other
+// kernels::ConvI8Kernels, and of softmax a kernels::F32Kernels. A result other
 // than 0 says that the parameters are invalid.
 #ifndef TAKT_CPU_ROWS_IMPORTS_H_
 #define TAKT_CPU_ROWS_IMPORTS_H_

@@ -16,7 +16,7 @@ struct ScatterParameters {
   BufferParameter<float> output;          // As `data`.
   int32_t outer, size, inner, count;
   int32_t is_sum, is_wide;
-  TileParameters tile;  // Its rows are those of `inner` numbers.
+  RowTileParameters tile;  // Its rows are those of `inner` numbers.
 };
 static_assert(offsetof(ScatterParameters, tile) == 120);
 

@@ -15,7 +15,7 @@ struct TopKParameters {
   BufferParameter<int32_t> places;        // [rows][most]
   int32_t rows, count, most;
   int32_t is_least;
-  TileParameters tile;
+  RowTileParameters tile;
 };
 static_assert(offsetof(TopKParameters<float>, tile) == 64);
 

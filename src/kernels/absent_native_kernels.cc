@@ -3,6 +3,6 @@
 
 namespace takt::kernels {
 
-void SelectConvKernels(const InstructionSets& sets, KernelTable* table) {}
+void SelectNativeKernels(const InstructionSets& sets, KernelTable* table) {}
 
 }  // namespace takt::kernels

@@ -144,7 +144,8 @@ struct PoolOperands {
 using PoolKernel = void (*)(const ConvShape& shape,
                             const PoolOperands& operands, const ConvTile& tile);
 
-struct ConvKernels {
+// The native kernels of floats.
+struct F32Kernels {
   ConvKernel conv2d;
   ConvKernel depthwise;  // groups, in_c and out_c are equal.
   // A dense kernel of 3x3 with stride 1 and one group, of fewer products. The
@@ -159,7 +160,7 @@ struct ConvKernels {
   SoftmaxKernel softmax;
   BlendKernel blend;
 };
-extern const ConvKernels kConvPortable;
+extern const F32Kernels kF32Portable;
 
 // The convolution whose weights are bfloat16 (the upper half of a float; two
 // of them in place of one). It rounds inputs to the same precision, half to
@@ -174,12 +175,12 @@ extern const ConvBf16Kernels kConvBf16Portable;
 #if defined(__x86_64__)
 extern const ConvBf16Kernels kConvBf16Avx512;
 extern const ConvBf16Kernels kConvBf16Tiles;  // See tile_registers.h.
-extern const ConvKernels kConvAvx2;
-extern const ConvKernels kConvAvx512;
+extern const F32Kernels kF32Avx2;
+extern const F32Kernels kF32Avx512;
 #elif defined(__aarch64__)
-extern const ConvKernels kConvNeon;
+extern const F32Kernels kF32Neon;
 #elif defined(TAKT_KERNELS_RVV)
-extern const ConvKernels kConvRvv;
+extern const F32Kernels kF32Rvv;
 #endif
 
 }  // namespace takt::kernels

@@ -37,16 +37,16 @@ inline void StorePart(__m256 vector, int64_t count, float* to) {
 
 }  // namespace
 
-const ConvKernels kConvAvx2 = {&Conv2d,
-                               &Depthwise,
-                               &Winograd,
-                               &Pool<PoolKind::kMax>,
-                               &Pool<PoolKind::kMean>,
-                               &Attention<FloatProducts>,
-                               &Gru,
-                               &Lstm,
-                               &Softmax,
-                               &Blend};
+const F32Kernels kF32Avx2 = {&Conv2d,
+                             &Depthwise,
+                             &Winograd,
+                             &Pool<PoolKind::kMax>,
+                             &Pool<PoolKind::kMean>,
+                             &Attention<FloatProducts>,
+                             &Gru,
+                             &Lstm,
+                             &Softmax,
+                             &Blend};
 
 }  // namespace takt::kernels
 

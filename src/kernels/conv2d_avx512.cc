@@ -37,16 +37,16 @@ inline void StorePart(__m512 vector, int64_t count, float* to) {
 
 }  // namespace
 
-const ConvKernels kConvAvx512 = {&Conv2d,
-                                 &Depthwise,
-                                 &Winograd,
-                                 &Pool<PoolKind::kMax>,
-                                 &Pool<PoolKind::kMean>,
-                                 &Attention<FloatProducts>,
-                                 &Gru,
-                                 &Lstm,
-                                 &Softmax,
-                                 &Blend};
+const F32Kernels kF32Avx512 = {&Conv2d,
+                               &Depthwise,
+                               &Winograd,
+                               &Pool<PoolKind::kMax>,
+                               &Pool<PoolKind::kMean>,
+                               &Attention<FloatProducts>,
+                               &Gru,
+                               &Lstm,
+                               &Softmax,
+                               &Blend};
 
 }  // namespace takt::kernels
 

@@ -40,16 +40,16 @@ inline float32x4_t AddProduct(float32x4_t sum, float32x4_t weights,
 
 }  // namespace
 
-const ConvKernels kConvNeon = {&Conv2d,
-                               &Depthwise,
-                               &Winograd,
-                               &Pool<PoolKind::kMax>,
-                               &Pool<PoolKind::kMean>,
-                               &Attention<FloatProducts>,
-                               &Gru,
-                               &Lstm,
-                               &Softmax,
-                               &Blend};
+const F32Kernels kF32Neon = {&Conv2d,
+                             &Depthwise,
+                             &Winograd,
+                             &Pool<PoolKind::kMax>,
+                             &Pool<PoolKind::kMean>,
+                             &Attention<FloatProducts>,
+                             &Gru,
+                             &Lstm,
+                             &Softmax,
+                             &Blend};
 
 }  // namespace takt::kernels
 

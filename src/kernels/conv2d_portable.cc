@@ -63,16 +63,16 @@ inline AlignedVector AddPairProducts(AlignedVector sum, AlignedVector pairs,
 
 }  // namespace
 
-const ConvKernels kConvPortable = {&Conv2d,
-                                   &Depthwise,
-                                   &Winograd,
-                                   &Pool<PoolKind::kMax>,
-                                   &Pool<PoolKind::kMean>,
-                                   &Attention<FloatProducts>,
-                                   &Gru,
-                                   &Lstm,
-                                   &Softmax,
-                                   &Blend};
+const F32Kernels kF32Portable = {&Conv2d,
+                                 &Depthwise,
+                                 &Winograd,
+                                 &Pool<PoolKind::kMax>,
+                                 &Pool<PoolKind::kMean>,
+                                 &Attention<FloatProducts>,
+                                 &Gru,
+                                 &Lstm,
+                                 &Softmax,
+                                 &Blend};
 
 const ConvBf16Kernels kConvBf16Portable = {&Conv2dBf16,
                                            &Attention<PairProducts>};

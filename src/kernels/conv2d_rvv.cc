@@ -37,16 +37,16 @@ inline void StorePart(AlignedVector vector, int64_t count, float* to) {
 
 }  // namespace
 
-const ConvKernels kConvRvv = {&Conv2d,
-                              &Depthwise,
-                              &Winograd,
-                              &Pool<PoolKind::kMax>,
-                              &Pool<PoolKind::kMean>,
-                              &Attention<FloatProducts>,
-                              &Gru,
-                              &Lstm,
-                              &Softmax,
-                              &Blend};
+const F32Kernels kF32Rvv = {&Conv2d,
+                            &Depthwise,
+                            &Winograd,
+                            &Pool<PoolKind::kMax>,
+                            &Pool<PoolKind::kMean>,
+                            &Attention<FloatProducts>,
+                            &Gru,
+                            &Lstm,
+                            &Softmax,
+                            &Blend};
 
 }  // namespace takt::kernels
 

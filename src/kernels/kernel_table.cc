@@ -5,7 +5,7 @@ namespace takt::kernels {
 KernelTable SelectKernels(const InstructionSets& sets) {
   KernelTable table;
   SelectMatrixKernels(sets, &table);
-  SelectConvKernels(sets, &table);
+  SelectNativeKernels(sets, &table);
   return table;
 }
 

@@ -15,7 +15,7 @@ namespace takt::kernels {
 struct KernelTable {
   const ElementwiseKernels* elementwise = nullptr;
   const Mmt4dKernels* mmt4d = nullptr;
-  const ConvKernels* conv = nullptr;
+  const F32Kernels* f32 = nullptr;
   const ConvBf16Kernels* conv_bf16 = nullptr;
   // Faster ones, once EnableTileRegisters() has returned true; or NULL.
   const ConvBf16Kernels* conv_bf16_tiles = nullptr;
@@ -39,7 +39,7 @@ KernelTable SelectKernels(const InstructionSets& sets);
 
 // Its two parts: what vmvx and NPUs run, and what compiled code imports.
 void SelectMatrixKernels(const InstructionSets& sets, KernelTable* table);
-void SelectConvKernels(const InstructionSets& sets, KernelTable* table);
+void SelectNativeKernels(const InstructionSets& sets, KernelTable* table);
 // Of the latter those for AVX-512, on a processor that has it.
 void SelectAvx512Kernels(const InstructionSets& sets, KernelTable* table);
 

@@ -4,7 +4,7 @@ namespace takt::kernels {
 
 void SelectAvx512Kernels(const InstructionSets& sets, KernelTable* table) {
 #if defined(__x86_64__)
-  table->conv = &kConvAvx512;
+  table->f32 = &kF32Avx512;
   if (sets.avx512_bf16) {
     table->conv_bf16 = &kConvBf16Avx512;
     if (sets.amx_bf16) table->conv_bf16_tiles = &kConvBf16Tiles;

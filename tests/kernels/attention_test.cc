@@ -178,7 +178,7 @@ TEST(AttentionTest, EveryKernelComputesTheDefinition) {
     tile.query_begin = random.Between(0, p.s.queries - 1);
     tile.query_end = random.Between(tile.query_begin, p.s.queries);
     for (const KernelTable& kernels : RunnableKernels()) {
-      ASSERT_NO_FATAL_FAILURE(Check(kernels.conv->attention, p, tile))
+      ASSERT_NO_FATAL_FAILURE(Check(kernels.f32->attention, p, tile))
           << "case " << i;
     }
   }
@@ -225,7 +225,7 @@ TEST(AttentionTest, ScoresMayBeLarge) {
   for (float& x : p.query.data) x *= 500.f;
   for (const KernelTable& kernels : RunnableKernels()) {
     ASSERT_NO_FATAL_FAILURE(
-        Check(kernels.conv->attention, p, {0, 0, 0, p.s.queries}, 1e-4));
+        Check(kernels.f32->attention, p, {0, 0, 0, p.s.queries}, 1e-4));
   }
 }
 
@@ -234,7 +234,7 @@ TEST(AttentionTest, ManyQueriesAreDoneInParts) {
   Problem p({1, 1, 1100, 3, 4, 4}, random);
   for (const KernelTable& kernels : RunnableKernels()) {
     ASSERT_NO_FATAL_FAILURE(
-        Check(kernels.conv->attention, p, {0, 0, 1, p.s.queries}));
+        Check(kernels.f32->attention, p, {0, 0, 1, p.s.queries}));
   }
 }
 

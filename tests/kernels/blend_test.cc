@@ -27,7 +27,7 @@ TEST(BlendTest, EveryKernelComputesTheDefinition) {
     constexpr int64_t kBegin = 2, kEnd = kOuter * kCount - 3;
     for (const KernelTable& kernels : RunnableKernels()) {
       std::fill(output.begin(), output.end(), 7777.f);
-      kernels.conv->blend({kSize, kCount, inner}, o, kBegin, kEnd);
+      kernels.f32->blend({kSize, kCount, inner}, o, kBegin, kEnd);
       for (int64_t row = 0; row < kOuter * kCount; ++row) {
         const auto i = static_cast<size_t>(row % kCount);
         const int64_t line = row / kCount * kSize;

@@ -221,8 +221,8 @@ void CheckConvolution(const KernelTable& table, Kind kind, TestRandom& random) {
       out.data(),           problem.low,
       problem.high};
   const ConvKernel kernel = kind == Kind::kBf16 ? table.conv_bf16->conv2d
-                            : is_depthwise      ? table.conv->depthwise
-                                                : table.conv->conv2d;
+                            : is_depthwise      ? table.f32->depthwise
+                                                : table.f32->conv2d;
   const int64_t blocks =
       is_depthwise ? (s.out_c + kConvBlock - 1) / kConvBlock : s.block_count();
   ForEachTile(s.pixel_count(), blocks, random,
@@ -286,10 +286,10 @@ TEST(Conv2dTest, FirstLayersAndManyChannels) {
       const std::vector<float> weights = problem.PackedWeights(false);
       const std::vector<float> bias = problem.PackedBias(false);
       std::vector<float> out(problem.residual.size(), kUntouched);
-      table.conv->conv2d(s,
-                         {problem.input.data(), weights.data(), bias.data(),
-                          nullptr, out.data(), problem.low, problem.high},
-                         {0, s.pixel_count(), 0, s.block_count()});
+      table.f32->conv2d(s,
+                        {problem.input.data(), weights.data(), bias.data(),
+                         nullptr, out.data(), problem.low, problem.high},
+                        {0, s.pixel_count(), 0, s.block_count()});
       EXPECT_EQ(out, problem.Expected(false));
     }
   }
@@ -319,7 +319,7 @@ void CheckWinograd(const KernelTable& table, const ConvShape& s,
   std::vector<float> scratch(kWinogradScratchBytes / sizeof(float));
   ForEachTile(s.square_count(), s.block_count(), random,
               [&](const ConvTile& tile) {
-                table.conv->winograd(s, operands, tile, scratch.data());
+                table.f32->winograd(s, operands, tile, scratch.data());
               });
   std::vector<float> expected = problem.Expected(has_residual);
   if (is_activated) {
@@ -429,7 +429,7 @@ TEST(Conv2dTest, ActivationsAreExactToSomeUnits) {
         std::vector<float> out(kPixels, kUntouched);
         const auto activation = static_cast<Activation>(number);
         const ConvKernel kernel =
-            is_depthwise ? table.conv->depthwise : table.conv->conv2d;
+            is_depthwise ? table.f32->depthwise : table.f32->conv2d;
         kernel(shape,
                {input.data(), weights.data(), bias.data(), nullptr, out.data(),
                 -2000.f, 900.f, activation},
@@ -471,7 +471,7 @@ void CheckPool(const KernelTable& table, PoolKind kind, bool count_padding,
   }
   std::vector<float> out(expected.size(), kUntouched);
   const PoolKernel kernel =
-      kind == PoolKind::kMean ? table.conv->mean_pool : table.conv->max_pool;
+      kind == PoolKind::kMean ? table.f32->mean_pool : table.f32->max_pool;
   ForEachTile(
       s.pixel_count(), (s.in_c + kConvBlock - 1) / kConvBlock, random,
       [&](const ConvTile& tile) {

@@ -85,8 +85,8 @@ TEST(GruTest, EveryKernelComputesTheDefinition) {
     const std::vector<double> expected = p.Expected();
     for (const KernelTable& kernels : RunnableKernels()) {
       std::vector<float> found(expected.size());
-      kernels.conv->gru(s, {p.input.data(), p.packed.data(), p.bias.data(),
-                            p.state.data(), found.data()});
+      kernels.f32->gru(s, {p.input.data(), p.packed.data(), p.bias.data(),
+                           p.state.data(), found.data()});
       for (size_t i = 0; i < found.size(); ++i) {
         ASSERT_NEAR(static_cast<double>(found[i]), expected[i], 2e-5) << i;
       }

@@ -13,7 +13,7 @@ TEST(KernelTableTest, PortableKernelsNeedNothing) {
   const KernelTable table = SelectKernels({});
   EXPECT_EQ(table.elementwise, &kElementwisePortable);
   EXPECT_EQ(table.mmt4d, &kMmt4dPortable);
-  EXPECT_EQ(table.conv, &kConvPortable);
+  EXPECT_EQ(table.f32, &kF32Portable);
   EXPECT_EQ(table.conv_i8, &kConvI8Portable);
 }
 
@@ -22,7 +22,7 @@ TEST(KernelTableTest, TakesWiderVectorsWhereTheyAre) {
   const KernelTable table = SelectKernels({.avx2_fma = true});
   EXPECT_EQ(table.elementwise, &kElementwiseAvx2);
   EXPECT_EQ(table.mmt4d, &kMmt4dAvx2);
-  EXPECT_EQ(table.conv, &kConvAvx2);
+  EXPECT_EQ(table.f32, &kF32Avx2);
   EXPECT_EQ(table.conv_i8, &kConvI8Avx2);
   EXPECT_EQ(SelectKernels({.avx2_fma = true, .avx_vnni = true}).conv_i8,
             &kConvI8AvxVnni);
@@ -34,8 +34,8 @@ TEST(KernelTableTest, TakesWiderVectorsWhereTheyAre) {
       SelectKernels({.avx2_fma = true, .avx_vnni = true, .avx512_vnni = true})
           .mmt4d,
       &kMmt4dAvx512Vnni);
-  EXPECT_EQ(SelectKernels({.avx2_fma = true, .avx512_vnni = true}).conv,
-            &kConvAvx512);
+  EXPECT_EQ(SelectKernels({.avx2_fma = true, .avx512_vnni = true}).f32,
+            &kF32Avx512);
   EXPECT_EQ(SelectKernels({.avx2_fma = true, .avx512_vnni = true}).map_i8,
             &kMapI8Portable);
   EXPECT_EQ(SelectKernels(
@@ -53,13 +53,13 @@ TEST(KernelTableTest, TakesWiderVectorsWhereTheyAre) {
                                      .amx_bf16 = true});
   EXPECT_EQ(tiles.conv_bf16, &kConvBf16Avx512);
   EXPECT_EQ(tiles.conv_bf16_tiles, &kConvBf16Tiles);
-  tiles = SelectKernels(
-      {.avx2_fma = true, .avx512_vnni = true, .amx_bf16 = true});
+  tiles =
+      SelectKernels({.avx2_fma = true, .avx512_vnni = true, .amx_bf16 = true});
   EXPECT_EQ(tiles.conv_bf16_tiles, nullptr);
 }
 #elif defined(__aarch64__)
 TEST(KernelTableTest, TakesTheDotProductAndMatricesWhereTheyAre) {
-  EXPECT_EQ(SelectKernels({.neon = true}).conv, &kConvNeon);
+  EXPECT_EQ(SelectKernels({.neon = true}).f32, &kF32Neon);
   EXPECT_EQ(SelectKernels({.neon = true}).conv_i8, &kConvI8Neon);
   EXPECT_EQ(SelectKernels({.neon = true, .neon_dotprod = true}).conv_i8,
             &kConvI8NeonDotProd);
@@ -78,7 +78,7 @@ TEST(KernelTableTest, TakesTheDotProductAndMatricesWhereTheyAre) {
 #elif defined(TAKT_KERNELS_RVV)
 TEST(KernelTableTest, TakesVectorsWhereTheyAre) {
   EXPECT_EQ(SelectKernels({.riscv_v = true}).mmt4d, &kMmt4dRvv);
-  EXPECT_EQ(SelectKernels({.riscv_v = true}).conv, &kConvRvv);
+  EXPECT_EQ(SelectKernels({.riscv_v = true}).f32, &kF32Rvv);
   EXPECT_EQ(SelectKernels({.riscv_v = true}).conv_i8, &kConvI8Rvv);
 }
 #endif

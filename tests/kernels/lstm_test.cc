@@ -82,8 +82,8 @@ TEST(LstmTest, EveryKernelComputesTheDefinition) {
     const std::vector<double> expected = p.Expected();
     for (const KernelTable& kernels : RunnableKernels()) {
       std::vector<float> found(expected.size());
-      kernels.conv->lstm(s, {p.input.data(), p.packed.data(), p.state.data(),
-                             p.cell.data(), found.data()});
+      kernels.f32->lstm(s, {p.input.data(), p.packed.data(), p.state.data(),
+                            p.cell.data(), found.data()});
       for (size_t i = 0; i < found.size(); ++i) {
         ASSERT_NEAR(static_cast<double>(found[i]), expected[i], 2e-5) << i;
       }

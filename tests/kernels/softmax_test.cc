@@ -24,7 +24,7 @@ TEST(SoftmaxTest, EveryKernelComputesTheDefinition) {
     input[1] = -1000.f;  // Size 1: of the next row.
     for (const KernelTable& kernels : RunnableKernels()) {
       std::vector<float> output(input.size());
-      kernels.conv->softmax(input.data(), kRows, size, output.data());
+      kernels.f32->softmax(input.data(), kRows, size, output.data());
       for (int64_t row = 0; row < kRows; ++row) {
         const float* const x = input.data() + row * size;
         const double most = *std::max_element(x, x + size);
@@ -38,7 +38,7 @@ TEST(SoftmaxTest, EveryKernelComputesTheDefinition) {
       }
       // In place.
       std::vector<float> same = input;
-      kernels.conv->softmax(same.data(), kRows, size, same.data());
+      kernels.f32->softmax(same.data(), kRows, size, same.data());
       EXPECT_EQ(same, output);
     }
   }
