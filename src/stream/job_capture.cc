@@ -26,38 +26,30 @@ constexpr uint64_t kBytesMax = uint64_t{1} << 32;
 // The name of an element type in .safetensors files; nullptr: it has none.
 const char* DtypeOf(hal::ElementType type) {
   using Kind = hal::NumericalKind;
-  const uint32_t bits = hal::BitCount(type);
-  switch (hal::KindOf(type)) {
-    case Kind::kBoolean:
-      return bits == 8 ? "BOOL" : nullptr;
-    case Kind::kInteger:
-    case Kind::kSignedInteger:
-      return bits == 8    ? "I8"
-             : bits == 16 ? "I16"
-             : bits == 32 ? "I32"
-             : bits == 64 ? "I64"
-                          : nullptr;
-    case Kind::kUnsignedInteger:
-      return bits == 8    ? "U8"
-             : bits == 16 ? "U16"
-             : bits == 32 ? "U32"
-             : bits == 64 ? "U64"
-                          : nullptr;
-    case Kind::kFloat:
-    case Kind::kFloatIeee:
-      return bits == 16   ? "F16"
-             : bits == 32 ? "F32"
-             : bits == 64 ? "F64"
-                          : nullptr;
-    case Kind::kBFloat:
-      return bits == 16 ? "BF16" : nullptr;
-    case Kind::kF8E5M2:
-      return "F8_E5M2";
-    case Kind::kF8E4M3FN:
-      return "F8_E4M3";
-    default:
-      return nullptr;
+  struct Dtype {
+    Kind kind;
+    uint32_t bits;
+    const char* name;
+  };
+  static constexpr Dtype kDtypes[] = {
+      {Kind::kBoolean, 8, "BOOL"},         {Kind::kSignedInteger, 8, "I8"},
+      {Kind::kSignedInteger, 16, "I16"},   {Kind::kSignedInteger, 32, "I32"},
+      {Kind::kSignedInteger, 64, "I64"},   {Kind::kUnsignedInteger, 8, "U8"},
+      {Kind::kUnsignedInteger, 16, "U16"}, {Kind::kUnsignedInteger, 32, "U32"},
+      {Kind::kUnsignedInteger, 64, "U64"}, {Kind::kFloatIeee, 16, "F16"},
+      {Kind::kFloatIeee, 32, "F32"},       {Kind::kFloatIeee, 64, "F64"},
+      {Kind::kBFloat, 16, "BF16"},         {Kind::kF8E5M2, 8, "F8_E5M2"},
+      {Kind::kF8E4M3FN, 8, "F8_E4M3"},
+  };
+  Kind kind = hal::KindOf(type);
+  if (kind == Kind::kInteger) kind = Kind::kSignedInteger;
+  if (kind == Kind::kFloat) kind = Kind::kFloatIeee;
+  for (const Dtype& dtype : kDtypes) {
+    if (dtype.kind == kind && dtype.bits == hal::BitCount(type)) {
+      return dtype.name;
+    }
   }
+  return nullptr;
 }
 
 // A scalar, as the low bytes of its slot hold it. None: not a scalar.

@@ -39,10 +39,9 @@ namespace takt::stream {
 class JobCapture final : public std::enable_shared_from_this<JobCapture> {
  public:
   // `writer`, which outlives all uses of the capture, writes the files of jobs
-  // that are not met. INVALID_ARGUMENT, with
-  // the function and the option, if an argument or result is no scalar and no
-  // tensor of a static shape and of a type that files can hold, or if the
-  // records would take too much memory.
+  // that are not met. INVALID_ARGUMENT, with the function and the option, if an
+  // argument or result is no scalar and no tensor of a static shape and of a
+  // type that files can hold, or if the records would take too much memory.
   static absl::StatusOr<std::shared_ptr<JobCapture>> Create(
       const runtime::Function& function, CaptureOptions options,
       BackgroundThread* writer);
