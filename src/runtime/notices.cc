@@ -77,25 +77,23 @@ void Notices::RefusedThread() {
 
 void Notices::Thread(const exec::WorkerThread::Report& report,
                      int fifo_priority) {
+  const auto is_first = [](int error, int32_t* first) {
+    if (error == 0 || *first != 0) return false;
+    *first = error;
+    return true;
+  };
   bool is_first_priority = false;
   bool is_first_affinity = false;
   bool is_first_reservation = false;
   bool is_throttled = false;
   {
     MutexLock lock(&mutex_);
-    if (report.priority_error != 0 && counts_.worker_priority_error == 0) {
-      counts_.worker_priority_error = report.priority_error;
-      is_first_priority = true;
-    }
-    if (report.affinity_error != 0 && counts_.worker_affinity_error == 0) {
-      counts_.worker_affinity_error = report.affinity_error;
-      is_first_affinity = true;
-    }
-    if (report.reservation_error != 0 &&
-        counts_.worker_reservation_error == 0) {
-      counts_.worker_reservation_error = report.reservation_error;
-      is_first_reservation = true;
-    }
+    is_first_priority =
+        is_first(report.priority_error, &counts_.worker_priority_error);
+    is_first_affinity =
+        is_first(report.affinity_error, &counts_.worker_affinity_error);
+    is_first_reservation =
+        is_first(report.reservation_error, &counts_.worker_reservation_error);
     if (report.fifo_priority > 0) {
       ++real_time_count_;
       real_time_cpus_ = real_time_cpus_ | report.cpus;
