@@ -14,17 +14,32 @@ namespace {
 constexpr int64_t kNoFlags = 0;
 constexpr uint32_t kForever = ~uint32_t{0};
 
-class PendingAwaitTest : public HalModuleTest {
- protected:
-  void SetUp() override { Link("hal_fence"); }
-};
-
 // Counts wakes, which must come exactly once per park.
 struct WokenCount {
   static void OnWoken(void* argument, vm::Invocation&) {
     ++static_cast<WokenCount*>(argument)->count;
   }
   int count = 0;
+};
+
+class PendingAwaitTest : public HalModuleTest {
+ protected:
+  void SetUp() override { Link("hal_fence"); }
+
+  // Calls hal.fence.await, which parks.
+  template <typename... Fences>
+  vm::Invocation& Park(const char* import, uint32_t timeout_ms,
+                       const Fences&... fences) {
+    parked_ = calls_.Prepare(import, timeout_ms, kNoFlags, fences...).value();
+    parked_->SetOnWoken(&WokenCount::OnWoken, &woken_);
+    EXPECT_EQ(parked_->Run(), vm::Invocation::State::kParked);
+    return *parked_;
+  }
+  int woken_count() const { return woken_.count; }
+
+ private:
+  WokenCount woken_;
+  Ref<vm::Invocation> parked_;
 };
 
 TEST_F(PendingAwaitTest, AwaitParksUntilTheLastFenceIsReached) {
@@ -100,18 +115,13 @@ TEST_F(PendingAwaitTest, AFailureEndsTheAwaitAtOnce) {
 TEST_F(PendingAwaitTest, AwaitReturnsFourAtItsDeadline) {
   const auto fence = hal::Fence::Create();
   const int64_t before_ns = NowNs();
-  auto prepared =
-      calls_.Prepare("hal.fence.await/1", int32_t{10}, kNoFlags, fence);
-  vm::Invocation& invocation = **prepared;
-  WokenCount woken;
-  invocation.SetOnWoken(&WokenCount::OnWoken, &woken);
-  EXPECT_EQ(invocation.Run(), vm::Invocation::State::kParked);
+  vm::Invocation& invocation = Park("hal.fence.await/1", 10, fence);
   EXPECT_GE(calls_.timers->next_deadline_ns(), before_ns + 10'000'000);
   EXPECT_LE(calls_.timers->next_deadline_ns(), NowNs() + 10'000'000);
   calls_.timers->FireAll();
-  EXPECT_EQ(woken.count, 1);
+  EXPECT_EQ(woken_count(), 1);
   TAKT_ASSERT_OK(fence->Signal());  // Too late.
-  EXPECT_EQ(woken.count, 1);
+  EXPECT_EQ(woken_count(), 1);
   EXPECT_EQ(invocation.Run(), vm::Invocation::State::kDone);
   TAKT_ASSERT_OK(invocation.status());
   EXPECT_EQ(invocation.results()[0].i32(), 4);
@@ -120,10 +130,7 @@ TEST_F(PendingAwaitTest, AwaitReturnsFourAtItsDeadline) {
 TEST_F(PendingAwaitTest, AllFencesOfAnAwaitShareOneDeadline) {
   const auto a = hal::Fence::Create();
   const auto b = hal::Fence::Create();
-  auto prepared =
-      calls_.Prepare("hal.fence.await/3", int32_t{10}, kNoFlags, a, b, nullptr);
-  vm::Invocation& invocation = **prepared;
-  EXPECT_EQ(invocation.Run(), vm::Invocation::State::kParked);
+  vm::Invocation& invocation = Park("hal.fence.await/3", 10, a, b, nullptr);
   TAKT_ASSERT_OK(a->Signal());
   EXPECT_EQ(calls_.timers->armed_count, 1);
   calls_.timers->FireAll();
@@ -136,18 +143,13 @@ TEST_F(PendingAwaitTest, AllFencesOfAnAwaitShareOneDeadline) {
 TEST_F(PendingAwaitTest, ADeadlineBetweenTwoFencesIsADeadline) {
   const auto a = hal::Fence::Create();
   const auto b = hal::Fence::Create();
-  auto prepared =
-      calls_.Prepare("hal.fence.await/3", int32_t{10}, kNoFlags, a, b, nullptr);
-  vm::Invocation& invocation = **prepared;
-  WokenCount woken;
-  invocation.SetOnWoken(&WokenCount::OnWoken, &woken);
-  EXPECT_EQ(invocation.Run(), vm::Invocation::State::kParked);
+  vm::Invocation& invocation = Park("hal.fence.await/3", 10, a, b, nullptr);
   {
     hal::DeferScope telling;  // a's notification ends with it.
     TAKT_ASSERT_OK(a->Signal());
     calls_.timers->FireAll();
   }
-  EXPECT_EQ(woken.count, 1);
+  EXPECT_EQ(woken_count(), 1);
   EXPECT_EQ(invocation.Run(), vm::Invocation::State::kDone);
   TAKT_ASSERT_OK(invocation.status());
   EXPECT_EQ(invocation.results()[0].i32(), 4);
@@ -156,16 +158,11 @@ TEST_F(PendingAwaitTest, ADeadlineBetweenTwoFencesIsADeadline) {
 TEST_F(PendingAwaitTest, AFenceInTimeTakesTheDeadlineBack) {
   const auto fence = hal::Fence::Create();
   // The greatest timeout that is not for ever.
-  auto prepared =
-      calls_.Prepare("hal.fence.await/1", kForever - 1, kNoFlags, fence);
-  vm::Invocation& invocation = **prepared;
-  WokenCount woken;
-  invocation.SetOnWoken(&WokenCount::OnWoken, &woken);
-  EXPECT_EQ(invocation.Run(), vm::Invocation::State::kParked);
+  vm::Invocation& invocation = Park("hal.fence.await/1", kForever - 1, fence);
   EXPECT_FALSE(calls_.timers->idle());
   TAKT_ASSERT_OK(fence->Signal());
   EXPECT_TRUE(calls_.timers->idle());
-  EXPECT_EQ(woken.count, 1);
+  EXPECT_EQ(woken_count(), 1);
   EXPECT_EQ(invocation.Run(), vm::Invocation::State::kDone);
   EXPECT_EQ(invocation.results()[0].i32(), 0);
 }
