@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "takt/async.hpp"
+#include "tools/common/drivers.h"
 #include "tools/common/flags.h"
 #include "tools/common/input.h"
 #include "tools/common/main.h"

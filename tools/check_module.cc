@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/common/drivers.h"
 #include "tools/common/flags.h"
 #include "tools/common/main.h"
 #include "tools/common/session.h"

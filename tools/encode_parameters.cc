@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/common/drivers.h"
 #include "tools/common/flags.h"
 #include "tools/common/main.h"
 #include "tools/common/parameter_archive.h"

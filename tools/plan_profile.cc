@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/common/drivers.h"
 #include "tools/common/file.h"
 #include "tools/common/input.h"
 #include "tools/common/session.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/common/capture.h"
+#include "tools/common/drivers.h"
 #include "tools/common/element.h"
 #include "tools/common/file.h"
 #include "tools/common/flags.h"

@@ -224,6 +224,24 @@ Status Flags::Misuse(const std::string& reason) {
   return InvalidArgument(reason);
 }
 
+std::vector<std::string> Flags::NamesWithUnderscores(
+    const std::vector<std::string>& arguments) const {
+  std::vector<std::string> texts;
+  bool is_value = false;   // The argument is the value of the one before.
+  bool is_behind = false;  // "--" was there.
+  for (const std::string& argument : arguments) {
+    const bool is_flag = !is_value && !is_behind && argument.starts_with("--");
+    const size_t end = std::min(argument.find('='), argument.size());
+    texts.push_back(is_flag && end > 2
+                        ? "--" + WithUnderscores(argument.substr(2, end - 2)) +
+                              argument.substr(end)
+                        : argument);
+    is_behind = is_behind || (is_flag && argument == "--");
+    is_value = is_flag && TakesNext(argument);
+  }
+  return texts;
+}
+
 Status Flags::ParseAll(const std::vector<std::string>& arguments) {
   const int given_count = static_cast<int>(flags_.size());
   std::vector<option> options;
@@ -244,19 +262,7 @@ Status Flags::ParseAll(const std::vector<std::string>& arguments) {
   }
   options.push_back({});
 
-  std::vector<std::string> texts;
-  bool is_value = false;   // The argument is the value of the one before.
-  bool is_behind = false;  // "--" was there.
-  for (const std::string& argument : arguments) {
-    const bool is_flag = !is_value && !is_behind && argument.starts_with("--");
-    const size_t end = std::min(argument.find('='), argument.size());
-    texts.push_back(is_flag && end > 2
-                        ? "--" + WithUnderscores(argument.substr(2, end - 2)) +
-                              argument.substr(end)
-                        : argument);
-    is_behind = is_behind || (is_flag && argument == "--");
-    is_value = is_flag && TakesNext(argument);
-  }
+  std::vector<std::string> texts = NamesWithUnderscores(arguments);
   std::vector<char*> argv = {const_cast<char*>("")};
   for (std::string& text : texts) argv.push_back(text.data());
   argv.push_back(nullptr);

@@ -112,6 +112,9 @@ class Flags {
   std::string HelpText(const std::string& command = "") const;
 
  private:
+  // The arguments with underscores for the dashes in names of flags.
+  std::vector<std::string> NamesWithUnderscores(
+      const std::vector<std::string>& arguments) const;
   Status ParseAll(const std::vector<std::string>& arguments);
   Flag* Add(const char* name, std::string value_text, const char* help,
             std::function<Status(std::string_view)> set);

@@ -56,6 +56,7 @@ struct SessionFlags {
 
  private:
   void AddModulesTo(Flags* flags);
+  void AddPlacementTo(Flags* flags);
   void AddWorkersTo(Flags* flags);
   void AddReportsTo(Flags* flags);
   void AddLimitsTo(Flags* flags);
@@ -94,21 +95,6 @@ struct Session {
   // Errors: the trace cannot be written.
   Status End(const SessionFlags& flags) const;
 };
-
-// An NPU as --device names it: "npu-host" or, without threads,
-// "npu-host-sync"; "npu-sim" with a profile ("npu-sim=FILE"); or
-// "npu=driver.so" with the driver's options after a comma. They take the place
-// of those in `options`.
-//
-// Errors: NOT_FOUND  no such NPU; says which there are.
-Result<Device> CreateNpu(const Instance& instance, const std::string& name,
-                         takt_npu_options_t options);
-
-// Prints to stdout what --list_drivers, --list_devices, --dump_devices or
-// --dump_task_topologies asks for. False if none of them was given.
-//
-// Errors: NOT_FOUND  no driver has the name that the flag has.
-Result<bool> ListDevices(const SessionFlags& flags);
 
 // The format that a trace file's name asks for: .txt, .json, .html; Perfetto's
 // for all others.
