@@ -102,29 +102,18 @@ absl::StatusOr<Ref<AsyncCall>> AsyncCall::TryStart(
   job.attributes.context = known.get();
   const Ref<Borrower> borrower = MakeBorrower(function, job, known.get());
   job.attributes.borrower = borrower.get();
-  TAKT_ASSIGN_OR_RETURN(std::unique_ptr<Timeout> timeout,
-                        ReadTimeout(function, options));
-  // Also without a time limit: a kernel in bytecode may never end.
-  Ref<Cancellation> cancellation =
-      Cancellation::Create(function.context().instance().blocks(),
-                           timeout != nullptr ? Cancellation::Scope::kAllWork
-                                              : Cancellation::Scope::kKernels,
-                           options.step_limit);
-  job.attributes.cancellation = cancellation.get();
-  TAKT_ASSIGN_OR_RETURN(
-      std::unique_ptr<ResultBinding> binding,
-      function.ReadBinding(options.result_buffers, arguments));
-  if (binding != nullptr) job.attributes.results = binding->memory();
   std::vector<Ref<hal::Fence>> ends;
-  TAKT_ASSIGN_OR_RETURN(OwnedFutures futures,
-                        ReadFutures(function, options, &ends));
+  TAKT_ASSIGN_OR_RETURN(Extras extras,
+                        ReadExtras(function, options, arguments, &ends));
+  job.attributes.cancellation = extras.cancellation.get();
+  if (extras.binding != nullptr) {
+    job.attributes.results = extras.binding->memory();
+  }
   const size_t slot_bytes = SlotCount(function) * sizeof(vm::Value);
   auto call = Ref<AsyncCall>::Adopt(
       new (function.context().instance().blocks(), slot_bytes)
           AsyncCall(function, job, borrower, std::move(known),
-                    {std::move(cancellation), std::move(timeout),
-                     std::move(futures), std::move(binding)},
-                    options, arguments, std::move(on_done)));
+                    std::move(extras), options, arguments, std::move(on_done)));
   call->batch_row_count_ = batch_row_count;
   TAKT_RETURN_IF_ERROR(call->TakeShares(options));
 
@@ -136,6 +125,25 @@ absl::StatusOr<Ref<AsyncCall>> AsyncCall::TryStart(
   }
   call->Submit(options, ends);
   return call;
+}
+
+absl::StatusOr<AsyncCall::Extras> AsyncCall::ReadExtras(
+    const Function& function, const AsyncCallOptions& options,
+    absl::Span<const vm::Value> arguments,
+    std::vector<Ref<hal::Fence>>* producer_ends) {
+  Extras extras;
+  TAKT_ASSIGN_OR_RETURN(extras.timeout, ReadTimeout(function, options));
+  // Also without a time limit: a kernel in bytecode may never end.
+  extras.cancellation = Cancellation::Create(
+      function.context().instance().blocks(),
+      extras.timeout != nullptr ? Cancellation::Scope::kAllWork
+                                : Cancellation::Scope::kKernels,
+      options.step_limit);
+  TAKT_ASSIGN_OR_RETURN(
+      extras.binding, function.ReadBinding(options.result_buffers, arguments));
+  TAKT_ASSIGN_OR_RETURN(
+      extras.futures, ArgumentFutures::Read(function, options, producer_ends));
+  return extras;
 }
 
 void AsyncCall::Submit(const AsyncCallOptions& options,

@@ -47,10 +47,12 @@
 #include "base/object.h"
 #include "base/timer_service.h"
 #include "hal/fence.h"
+#include "runtime/argument_futures.h"
 #include "runtime/call_options.h"
 #include "runtime/call_queue.h"
 #include "runtime/call_trace.h"
 #include "runtime/function.h"
+#include "runtime/kept_results.h"
 #include "vm/invocation.h"
 #include "vm/value.h"
 
@@ -143,24 +145,12 @@ class AsyncCall final : public Object,
     // moves the call.
     absl::Status ending;
   };
-  // An argument that is the result of another call, until the program begins.
-  struct Future {
-    size_t index;
-    Ref<AsyncCall> producer;
-    size_t result_index;
-  };
-  using Futures = std::vector<Future>;
-  // Tells the producers that what was not fetched need not be kept.
-  struct FuturesDropper {
-    void operator()(Futures* futures) const;
-  };
-  using OwnedFutures = std::unique_ptr<Futures, FuturesDropper>;
   // The parts of a call besides its function. Null pointers: it has none.
   struct Extras {
-    Ref<Cancellation> cancellation;          // Not null.
-    std::unique_ptr<Timeout> timeout;        // Null: no limit.
-    OwnedFutures futures;                    // Null: none, or fetched.
-    std::unique_ptr<ResultBinding> binding;  // Null: no result is bound.
+    Ref<Cancellation> cancellation;            // Not null.
+    std::unique_ptr<Timeout> timeout;          // Null: no limit.
+    std::unique_ptr<ArgumentFutures> futures;  // Null: none, or fetched.
+    std::unique_ptr<ResultBinding> binding;    // Null: no result is bound.
   };
   AsyncCall(Function& function, const Function::Job& job,
             Ref<Borrower> borrower, Ref<shop::ScheduledJob> shop_job,
@@ -177,6 +167,10 @@ class AsyncCall final : public Object,
     BlockPool::Free(block);
   }
 
+  static absl::StatusOr<Extras> ReadExtras(
+      const Function& function, const AsyncCallOptions& options,
+      absl::Span<const vm::Value> arguments,
+      std::vector<Ref<hal::Fence>>* producer_ends);
   static absl::StatusOr<std::unique_ptr<Timeout>> ReadTimeout(
       const Function& function, const AsyncCallOptions& options);
   void ArmTimeout();
@@ -191,14 +185,11 @@ class AsyncCall final : public Object,
   void CompleteWhenIdle(absl::Status status);
   void GiveUpSignalWhenIdle();
 
-  // Asks the producers to keep the results. *ends receives a fence of each
-  // producer's end.
-  static absl::StatusOr<OwnedFutures> ReadFutures(
-      const Function& function, const AsyncCallOptions& options,
-      std::vector<Ref<hal::Fence>>* ends);
-  // Moves the results of the producers into the slots.
-  absl::Status TakeFutures();
-  void KeepResults() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Span<vm::Value> result_slots() {
+    return slots().subspan(0, function_->signature().results().size());
+  }
+  // The slots hold the results if `has_results`, which others may want.
+  void SetHasResults(bool has_results) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Ref<hal::Fence> GetEndFence(Ref<hal::Fence> AsyncCall::*fence);
 
   // Puts the call in flight. `producer_ends`: the ends of the calls whose
@@ -283,10 +274,8 @@ class AsyncCall final : public Object,
   // The slots behind this object hold the arguments until the program runs,
   // and after a success the results until they are taken.
   bool has_results_ ABSL_GUARDED_BY(mutex_) = false;
-  // For calls that take results as arguments: the number of those that have
-  // not fetched theirs, the results, and the fence that these calls wait for.
-  uint32_t keeper_count_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::vector<vm::Value> kept_ ABSL_GUARDED_BY(mutex_);
+  // For calls that take results as arguments, and wait for the fence.
+  KeptResults kept_ ABSL_GUARDED_BY(mutex_);
   Ref<hal::Fence> end_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -59,8 +59,7 @@ void AsyncCall::EndInBatch(const absl::Status& status) {
   TAKT_CHECK(phase() == Phase::kQueued && batch_row_count_ != 0);
   {
     MutexLock lock(&mutex_);
-    has_results_ = status.ok();
-    if (status.ok() && keeper_count_ != 0) KeepResults();
+    SetHasResults(status.ok());
   }
   Complete(status);
 }
@@ -75,7 +74,10 @@ absl::StatusOr<Ref<vm::Invocation>> AsyncCall::CreateProgram() {
   if (cancelled_.load()) {
     return absl::CancelledError(absl::StrCat(function_->name(), ": cancelled"));
   }
-  if (extras_.futures != nullptr) TAKT_RETURN_IF_ERROR(TakeFutures());
+  if (extras_.futures != nullptr) {
+    const auto futures = std::move(extras_.futures);
+    TAKT_RETURN_IF_ERROR(futures->Fetch(*function_, slots()));
+  }
   Values values;
   const size_t count = function_->signature().arguments().size();
   for (size_t i = 0; i < count; ++i) values.push_back(std::move(slots()[i]));
@@ -156,8 +158,7 @@ void AsyncCall::EndProgram() {
   {
     MutexLock lock(&mutex_);
     // Bound results of an asynchronous function are there with its signal.
-    has_results_ = status.ok() && (extras_.binding == nullptr || !is_async_);
-    if (has_results_ && keeper_count_ != 0) KeepResults();
+    SetHasResults(status.ok() && (extras_.binding == nullptr || !is_async_));
     if (is_async_ && status.ok()) {
       phase_.store(Phase::kSubmitted, std::memory_order_release);
     }
@@ -203,8 +204,7 @@ void AsyncCall::OnSignal(hal::FenceWaiter* waiter, const absl::Status& status) {
   if (outcome.ok() && self->extras_.binding != nullptr) {
     outcome = self->SettleBinding();
     MutexLock lock(&self->mutex_);
-    self->has_results_ = outcome.ok();
-    if (self->has_results_ && self->keeper_count_ != 0) self->KeepResults();
+    self->SetHasResults(outcome.ok());
   }
   self->Complete(outcome);
 }

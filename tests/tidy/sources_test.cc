@@ -223,6 +223,7 @@ const std::map<std::string, std::string> kTestedBy = {
     {"plan_run/plan_run_control", "tests/api/plan_run_test.c"},
     {"plan_run/plan_run_options", "tests/api/plan_run_test.c"},
     {"route/exclusive_code", "tests/route/route_test.cc"},
+    {"runtime/argument_futures", "tests/api/future_argument_test.c"},
     {"runtime/async_call", "tests/api/async_call_test.c"},
     {"runtime/async_call_program", "tests/api/async_call_test.c"},
     {"runtime/async_call_results", "tests/api/async_call_test.c"},
