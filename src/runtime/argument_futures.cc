@@ -66,6 +66,7 @@ absl::Status ArgumentFutures::Add(const Function& function,
 
 ArgumentFutures::~ArgumentFutures() {
   for (const Future& future : futures_) {
+    if (future.producer == nullptr) continue;
     future.producer->FetchResult(future.result_index);
   }
 }
@@ -73,12 +74,13 @@ ArgumentFutures::~ArgumentFutures() {
 absl::Status ArgumentFutures::Fetch(const Function& function,
                                     absl::Span<vm::Value> arguments) {
   absl::Status status;
-  for (const Future& future : futures_) {
-    vm::Value value = future.producer->FetchResult(future.result_index);
+  for (Future& future : futures_) {
+    // Each is fetched once, also if there is no memory for the error below.
+    const Ref<AsyncCall> producer = std::move(future.producer);
+    vm::Value value = producer->FetchResult(future.result_index);
     if (status.ok()) status = function.CheckArgument(future.index, value);
     if (status.ok()) arguments[future.index] = std::move(value);
   }
-  futures_.clear();
   return status;
 }
 

@@ -37,7 +37,7 @@ class ArgumentFutures {
  private:
   struct Future {
     size_t index;
-    Ref<AsyncCall> producer;
+    Ref<AsyncCall> producer;  // Null: its result is fetched.
     size_t result_index;
   };
 
