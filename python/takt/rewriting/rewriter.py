@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from . import (attention, batches, boxes, branches, channels_last, endings, quantized, recurrent, signed, slicing,
-               stretched, tiled_calls, top_k)
+from . import (attention, batches, boxes, branches, channels_last, endings, quantized, recurrent, scatter, signed,
+               slicing, stretched, tiled_calls, top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, names
 from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import ROWS_MAX, make_kernel, prefers_winograd
@@ -79,7 +79,8 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
 
 class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.BoxesRewriter,
                 channels_last.ChannelsLastRewriter, endings.EndingRewriter, recurrent.RecurrentRewriter,
-                slicing.SlicingRewriter, stretched.StretchRewriter, top_k.TopKRewriter, graphs.NodeReader):
+                scatter.ScatterRewriter, slicing.SlicingRewriter, stretched.StretchRewriter, top_k.TopKRewriter,
+                graphs.NodeReader):
     def __init__(self, model: Any, precision: str) -> None:
         import onnx
 

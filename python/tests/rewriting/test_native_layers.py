@@ -386,3 +386,35 @@ def test_boxes_are_selected(needs_compiler, tmp_path, limits, batch, classes, ce
     if least is not None:
         found, numbers = function(boxes, np.zeros_like(scores))
         assert np.asarray(found).shape == (0, 3) and np.asarray(numbers).shape == (0,)
+
+
+@pytest.mark.parametrize("kind, shape, places, own", [
+    ("ScatterElements", (6, 40), (9, 40), {"reduction": "add"}), ("ScatterElements", (3, 8, 5), (3, 11, 5), {"axis": 1}),
+    ("ScatterElements", (7, 30), (7, 12), {"axis": -1}), ("ScatterND", (20, 6, 4), (9, 1), {"reduction": "add"}),
+    ("ScatterND", (8, 9, 5), (6, 2), {}), ("ScatterND", (8, 9, 5), (2, 6, 3), {"reduction": "add"})])
+def test_numbers_are_put_into_a_tensor(needs_compiler, tmp_path, kind, shape, places, own):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    onnx = pytest.importorskip("onnx")
+    from takt.rewriting import rewriter
+
+    updates = places if kind == "ScatterElements" else (*places[:-1], *shape[places[-1]:])
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Neg", ["x"], ["n"]), onnx.helper.make_node(kind, ["n", "i", "u"], ["y"], **own)], "net",
+        [onnx.helper.make_tensor_value_info("x", 1, shape), onnx.helper.make_tensor_value_info("i", 7, places),
+         onnx.helper.make_tensor_value_info("u", 1, updates)], [onnx.helper.make_tensor_value_info("y", 1, shape)])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=8)
+    assert len(rewriter.rewrite(onnx.shape_inference.infer_shapes(model))[1]) == 1
+    path = tmp_path / "net.onnx"
+    onnx.save(model, path)
+    random = np.random.default_rng(5)
+    if kind == "ScatterElements":
+        limits = shape[own.get("axis", 0)]
+    else:
+        limits = np.array(shape[:places[-1]])
+    # Without a sum, ONNX leaves the order of equal places open.
+    indices = random.integers(-limits, limits, places)
+    feeds = {"x": random.standard_normal(shape).astype(np.float32), "i": indices,
+             "u": random.standard_normal(updates).astype(np.float32)}
+    want = onnxruntime.InferenceSession(path).run(None, feeds)[0]
+    found = takt.compile(path, cache=tmp_path, recipe="native").load().net(*feeds.values())
+    np.testing.assert_allclose(found, want, atol=1e-5)
