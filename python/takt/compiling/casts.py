@@ -19,7 +19,7 @@ def lower(mlir: str) -> str:
 
 
 def _lowered(cast: re.Match) -> str | None:
-    """The importer of the compiler casts to no integer of these types, and does nothing where the sign alone differs."""
+    """The importer casts to no integer of these types, and does nothing where the sign alone differs."""
     source, target = cast["from"], cast["to"]
     if target not in _REFUSED and not (_is_integer(source) and source != target and source[1:] == target[1:]):
         return None

@@ -157,7 +157,10 @@ def compile(
         (of_function if isinstance(value, Mapping) else reflection)[key] = value
 
     def annotate(mlir: bytes) -> bytes:
-        text = declarations.annotate(_decoded(mlir, path), reflection, of_function=of_function, names=source.names)
+        text = _decoded(mlir, path)
+        if source.network is None:  # The program of a network is without it.
+            text = declarations.keep_arguments(text)
+        text = declarations.annotate(text, reflection, of_function=of_function, names=source.names)
         return (text if name is None else _named(text, name)).encode()
 
     @functools.lru_cache(maxsize=2)

@@ -20,6 +20,9 @@ _GIVEN_NAME = re.compile(r"%([A-Za-z_][\w.$-]*)$")
 _NUMBERED_NAME = re.compile(r"%arg\d+$")
 _LOCATION = re.compile(r'\bloc\("([^"]*)"\)')
 _RESULT_OF_JAX = re.compile(r'jax\.result_info = "([^"]*)"')
+# Operations that the compiler computes in place, and what may lead to some.
+_IN_PLACE = re.compile(r"\b(?:dynamic_update_slice|insert|insert_slice|scatter|sort|while)\b")
+_RETURN = re.compile(r"^[ \t]*(?:func\.|util\.)?return\b", re.M)
 _BINDING = "!stream.binding"
 _RESOURCES = "\n{-#"
 _PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
@@ -35,6 +38,7 @@ class Value:
     attributes: int | None  # The position after the { of its attributes.
     separator: str  # Between a new attribute and those that follow.
     has_name_attribute: bool
+    ssa: str | None = None  # An input's name in the body.
 
 
 @dataclasses.dataclass
@@ -67,6 +71,24 @@ def name_module(text: str, name: str) -> str | None:
         at = _skip(text, line.end())
     module = _MODULE.match(text, at)
     return None if module is None else f"{text[:at]}module @{name}{text[module.end():]}"
+
+
+def keep_arguments(text: str) -> str:
+    """The MLIR, whose public functions do not write into their arguments. What the compiler changes in place is a
+    copy of an argument only if the argument is read later."""
+    if _IN_PLACE.search(text) is None:
+        return text
+    functions = find_functions(text)
+    edits = []
+    for function, following in zip(functions, [*functions[1:], None]):
+        lines = "".join(f"    %takt.kept{i} = util.optimization_barrier {value.ssa} : {value.type}\n"
+                        for i, value in enumerate(function.inputs)
+                        if value.ssa is not None and _TENSOR.match(value.type))
+        end = len(text) if following is None else following.body
+        edits += [(found.start(), lines) for found in _RETURN.finditer(text, function.body, end)]
+    for at, lines in reversed(edits):
+        text = text[:at] + lines + text[at:]
+    return text
 
 
 def annotate(
@@ -220,7 +242,7 @@ def _read_function(text: str, match: re.Match) -> Function | None:
 
 def _read_value(text: str, begin: int, end: int) -> Value:
     """%name: type {attributes} loc("..."), of which only the type must be there."""
-    name = None
+    name = ssa = None
     begin = _skip(text, begin)
     colon = text.find(":", begin, end)
     if text[begin] == "%" and colon >= 0:
@@ -242,7 +264,7 @@ def _read_value(text: str, begin: int, end: int) -> Value:
     if located and name is None:
         name = located.group(1)
     separator = ", " if inside.strip() else ""
-    return Value(name, text[begin:type_end], type_end, attributes, separator, "iree.abi.name" in inside)
+    return Value(name, text[begin:type_end], type_end, attributes, separator, "iree.abi.name" in inside, ssa)
 
 
 def _name_of_result(path: str) -> str:

@@ -11,6 +11,8 @@ _BOUNDED = "takt.bounded"  # The name of a node for whose numbers the compiler's
 _TURN = 2 * math.pi
 _PART_BITS = 11  # Of a turn, so that a product with a count of 12 bits is exact.
 _COUNT = 4096.0
+_MANY = 4096  # Numbers whose sum loses a digit.
+_LONG = 1024  # Of these along an axis.
 _LARGE = 1e9  # The square of a greater number adds one to nothing.
 _SMALL = 0.02  # The third power of a smaller number is all that counts besides itself.
 
@@ -23,7 +25,12 @@ class FunctionPorter:
             ("", "Acosh"): self.on_acosh,
             ("", "Asinh"): self.on_asinh,
             ("", "Cos"): self.on_angle,
+            ("", "Mod"): self.on_rest,
+            ("", "ReduceL1"): self.on_sum,
+            ("", "ReduceL2"): self.on_sum,
             ("", "ReduceLogSumExp"): self.on_log_sum_exp,
+            ("", "ReduceSum"): self.on_sum,
+            ("", "ReduceSumSquare"): self.on_sum,
             ("", "Sin"): self.on_angle,
             ("", "Tan"): self.on_angle,
         }
@@ -60,7 +67,9 @@ class FunctionPorter:
         axes = None if shape is None else self.reduced_axes(node, len(shape))
         if axes is None or not shape or not self.is_single(node.input[0]):
             return False
-        axes = axes or list(range(len(shape)))
+        if not axes:
+            self.emit("Identity", [node.input[0]], node.output[0])
+            return True
         most = self.reduce("ReduceMax", node.input[0], axes)
         is_finite = self.emit("Less", [self.emit("Abs", [most]), self.number(math.inf)])
         most = self.emit("Where", [is_finite, most, self.number(0)])
@@ -71,6 +80,68 @@ class FunctionPorter:
             self.emit("Identity", [found], node.output[0])
         else:
             self.emit("Squeeze", [found, self.constant(axes)], node.output[0])
+        return True
+
+    def on_sum(self, node: Any) -> bool:
+        """Of many numbers, as sums of sums: the compiler adds one after the other, and a float has seven digits.
+        Means of integers, of which the compiler has none, are quotients."""
+        if node.op_type == "ReduceL2" and self.on_single_numbers(node):
+            return True
+        source, shape = node.input[0], self.shapes.get(node.input[0], [None])
+        axes = None if None in shape else self.reduced_axes(node, len(shape))
+        kinds, kind = self.onnx.TensorProto, self.types.get(source)
+        is_mean = node.op_type == "ReduceMean"
+        is_quotient = is_mean and kind in (kinds.INT32, kinds.INT64)
+        if not axes or not (is_quotient or kind == kinds.FLOAT):
+            return False
+        count = math.prod(shape[axis] for axis in axes)
+        if count < 1 or not is_quotient and (count < _MANY or node.name == _BOUNDED):
+            return False
+        if node.op_type == "ReduceL1":
+            source = self.emit("Abs", [source])
+        elif node.op_type in ("ReduceL2", "ReduceSumSquare"):
+            source = self.emit("Mul", [source, source])
+        total = self.sum_of_sums(source, shape, axes)
+        if is_quotient:
+            total = self.emit("Div", [total, self.constant(np.asarray(
+                count, self.onnx.helper.tensor_dtype_to_np_dtype(kind)))])
+        elif is_mean:
+            total = self.emit("Mul", [total, self.number(1 / count)])
+        elif node.op_type == "ReduceL2":
+            total = self.emit("Sqrt", [total])
+        kept = self.attributes(node).get("keepdims", 1)
+        result = [1 if axis in axes else size for axis, size in enumerate(shape) if kept or axis not in axes]
+        self.emit("Reshape", [total, self.constant(np.array(result, np.int64))], node.output[0])
+        return True
+
+    def sum_of_sums(self, name: str, shape: list[int], axes: list[int]) -> str:
+        """Along one axis after the other, each in two steps if it is long."""
+        def add(name: str, axis: int) -> str:
+            return self.emit("ReduceSum", [name, self.constant([axis])], name=_BOUNDED, keepdims=0)
+
+        shape = list(shape)
+        for axis in reversed(axes):
+            size = shape[axis]
+            factor = next(each for each in range(math.isqrt(size), 0, -1) if size % each == 0)
+            if size >= _LONG and factor > 1:
+                apart = [*shape[:axis], size // factor, factor, *shape[axis + 1:]]
+                name = add(self.emit("Reshape", [name, self.constant(np.array(apart, np.int64))]), axis + 1)
+            name = add(name, axis)
+            del shape[axis]
+        return name
+
+    def on_rest(self, node: Any) -> bool:
+        """By infinity: the number itself."""
+        source, divisor = node.input
+        known = self.constants.get(divisor)
+        if (not self.attributes(node).get("fmod", 0) or not self.is_single(source) or node.name == _BOUNDED
+                or known is not None and np.isfinite(known).all()):
+            return False
+        infinite = self.number(math.inf)
+        is_itself = self.emit("And", [self.emit("Equal", [self.emit("Abs", [divisor]), infinite]),
+                                      self.emit("Less", [self.emit("Abs", [source]), infinite])])
+        rest = self.emit("Mod", [source, divisor], name=_BOUNDED, fmod=1)
+        self.emit("Where", [is_itself, source, rest], node.output[0])
         return True
 
     def on_asinh(self, node: Any) -> bool:
@@ -108,7 +179,13 @@ class FunctionPorter:
         """Of numbers of any sign: the compiler computes a power with an exponent that is no known number as
         exp(y * log(x))."""
         base, exponent = node.input
-        bases, exponents = (self.constants.get(name) for name in node.input)
+        if self.types.get(exponent) in (self.onnx.TensorProto.INT32, self.onnx.TensorProto.INT64):
+            if exponent in self.constants:
+                exponent = self.constant(self.constants[exponent].astype(np.float32))
+            else:
+                exponent = self.emit("Cast", [exponent], to=self.onnx.TensorProto.FLOAT)
+                self.types[exponent] = self.onnx.TensorProto.FLOAT
+        bases, exponents = self.constants.get(base), self.constants.get(exponent)
         is_known = exponents is not None and exponents.size == 1 or bases is not None and (bases > 0).all()
         if node.name == _BOUNDED or is_known or not self.is_single(base) or not self.is_single(exponent):
             return False

@@ -30,7 +30,6 @@ class LayerPorter:
             ("", "LpNormalization"): self.on_lp_normalization,
             ("", "LpPool"): self.on_lp_pool,
             ("", "MatMul"): self.on_vector_product,
-            ("", "ReduceL2"): self.on_single_numbers,
             ("", "ReduceLogSum"): self.on_single_numbers,
             ("", "RMSNormalization"): self.on_rms_normalization,
             ("", "RotaryEmbedding"): self.on_rotary_embedding,

@@ -304,10 +304,10 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
         if self.on_mean_of_volumes(node):
             return True
         attributes, shape = self.attributes(node), self.shapes.get(node.input[0], [])
-        if len(shape) != 4 or None in shape or shape[2] * shape[3] < _PIXELS_MIN:
-            return False
-        if node.op_type == "ReduceMean" and self.reduced_axes(node, 4) != [2, 3]:
-            return False
+        is_pool = node.op_type == "GlobalAveragePool"
+        if (len(shape) != 4 or None in shape or shape[2] * shape[3] < _PIXELS_MIN
+                or not is_pool and self.reduced_axes(node, 4) != [2, 3]):
+            return not is_pool and self.on_sum(node)
         mean = self.mean(node.input[0], 2)
         if attributes.get("keepdims", 1):
             self.mean(mean, 3, node.output[0])
@@ -366,8 +366,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
         """The importer of the compiler takes one of two open sizes for 1, or for what would fit, where a size is
         to follow from both."""
         sizes, wanted = self.shapes.get(node.input[0], []), self.constants.get(node.input[1])
-        if (sizes.count(None) < 2 or wanted is None or wanted.size < 2 or -1 not in wanted
-                or 0 in wanted or self.attributes(node).get("allowzero", 0)):
+        if sizes.count(None) < 2 or wanted is None or wanted.size < 2 or -1 not in wanted or 0 in wanted:
             return False
         flat = self.emit("Reshape", [node.input[0], self.constant([-1])])
         self.emit("Reshape", [flat, node.input[1]], node.output[0])

@@ -56,8 +56,9 @@ class ScatterRewriter:
         is_wide = math.prod(place_shape) != count
         reduction, kinds = self.attributes(node).get("reduction", b"none"), self.onnx.TensorProto
         is_used = any(name in self.dynamic for name in (source, places, updates))
-        if (reduction not in (b"none", b"add") or not is_used or not self.is_float(source) or not self.is_float(updates)
-                or max(outer * size * inner, outer * count * inner) >= 1 << 31 or not outer * size * inner * count):
+        total, most = outer * size * inner * count, max(outer * size * inner, outer * count * inner)
+        if (reduction not in (b"none", b"add") or not is_used or not total or most >= 1 << 31
+                or not self.is_float(source) or not self.is_float(updates)):
             return False
         numbers = count * inner if is_wide else count
         call = tiled_calls.TiledCall(

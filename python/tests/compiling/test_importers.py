@@ -160,3 +160,23 @@ def test_arguments_stay_as_they_are(needs_compiler, tmp_path, text, dtype, sizes
     found = [np.array(function(given, i, u, j, u)) for _ in range(2)]
     np.testing.assert_array_equal(given, x)
     np.testing.assert_array_equal(found[1], found[0])
+
+
+@pytest.mark.parametrize("text", [
+    """func.func @f(%x: tensor<64x64xf32>, %i: index) -> tensor<64x64xf32> {
+  %v = arith.constant 7.0 : f32
+  %t = tensor.insert %v into %x[%i, %i] : tensor<64x64xf32>
+  return %t : tensor<64x64xf32>
+}
+""", """func.func public @f(%x: tensor<64x64xf32>, %i: tensor<i32>) -> (tensor<64x64xf32> {jax.result_info = ""}) {
+  %v = stablehlo.constant dense<7.0> : tensor<1x64xf32>
+  %0 = stablehlo.dynamic_update_slice %x, %v, %i, %i :
+      (tensor<64x64xf32>, tensor<1x64xf32>, tensor<i32>, tensor<i32>) -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+"""])
+def test_arguments_of_other_programs_stay_as_they_are(needs_compiler, tmp_path, text):
+    function = takt.compile(text, cache=tmp_path).load().function()
+    x = aligned(np.zeros((64, 64), np.float32))
+    result = np.array(function(x, np.array(3, np.int32) if "stablehlo" in text else 3))
+    assert not x.any() and result[3, 3] == 7

@@ -17,9 +17,9 @@ def compiled(tmp_path, kind, *inputs, opset=17, constants=(), **attributes):
     names = ["x", "z"][:len(inputs)]
     graph = helper.make_graph(
         [helper.make_node(kind, names, ["y"], **attributes)], "net",
-        [helper.make_tensor_value_info(name, 1, each.shape)
+        [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(each.dtype), each.shape)
          for i, (name, each) in enumerate(zip(names, inputs)) if i not in constants],
-        [helper.make_tensor_value_info("y", 1, None)],
+        [helper.make_tensor_value_info("y", helper.np_dtype_to_tensor_dtype(inputs[0].dtype), None)],
         [numpy_helper.from_array(inputs[i], names[i]) for i in constants])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
     onnx.save(model, tmp_path / "net.onnx")
@@ -54,6 +54,31 @@ def test_sums_of_large_exponentials(needs_compiler, tmp_path, axes, keepdims):
     assert found.shape == np.shape(wanted)
 
 
+def test_no_axes_are_no_sum(needs_compiler, tmp_path):
+    x = np.float32([[1, 2, 300]])
+    np.testing.assert_array_equal(compiled(
+        tmp_path, "ReduceLogSumExp", x, np.zeros(0, np.int64), opset=18, constants=[1], noop_with_empty_axes=1), x)
+
+
+@pytest.mark.parametrize("kind, axes, keepdims", [
+    ("ReduceMean", [0, 1], 1), ("ReduceSum", [1], 0), ("ReduceL1", [-1], 1), ("ReduceL2", [1, 0], 0),
+    ("ReduceSumSquare", [0, 1], 0)])
+@pytest.mark.parametrize("shape", [(2, 100001), (64, 4096), (3, 65537)])
+def test_sums_of_many_numbers(needs_compiler, tmp_path, kind, axes, keepdims, shape):
+    x = np.random.default_rng(3).random(shape).astype(np.float32) + 0.1
+    found = compiled(tmp_path, kind, x, np.array(axes), opset=18, constants=[1], keepdims=keepdims)
+    exact = {"ReduceL2": np.square, "ReduceSumSquare": np.square}.get(kind, np.abs)(x.astype(np.float64))
+    wanted = exact.sum(tuple(axes), keepdims=bool(keepdims))
+    wanted = {"ReduceMean": wanted / x.size, "ReduceL2": np.sqrt(wanted)}.get(kind, wanted)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4 if shape[1] == 65537 else 2e-6)
+    assert found.shape == np.shape(wanted)
+
+
+def test_rests_by_infinity(needs_compiler, tmp_path):
+    x, y = np.float32([3, -7.5, np.inf, 5, 0]), np.float32([np.inf, -np.inf, np.inf, 3, np.inf])
+    np.testing.assert_array_equal(compiled(tmp_path, "Mod", x, y, fmod=1), [3, -7.5, np.nan, 2, 0])
+
+
 @pytest.mark.parametrize("constants", [[], [0], [1]])
 def test_powers_of_numbers_of_any_sign(needs_compiler, tmp_path, constants):
     bases = np.float32([-3, -2, -1, -0.5, 0, 0.25, 1, 2, 7])
@@ -65,3 +90,17 @@ def test_powers_of_numbers_of_any_sign(needs_compiler, tmp_path, constants):
     special = np.float32([[np.inf, 0], [np.nan, 0], [1, np.nan], [-1, np.nan], [np.nan, 1], [0, np.nan]])
     np.testing.assert_array_equal(compiled(tmp_path, "Pow", special[:, 0].copy(), special[:, 1].copy()),
                                   [1, 1, 1, np.nan, np.nan, np.nan])
+
+
+@pytest.mark.parametrize("constants", [[], [1]])
+def test_powers_by_integers(needs_compiler, tmp_path, constants):
+    x, y = np.float32([-3, -2, -1, 0, 2, -0.5]), np.int64([3, 2, 0, 0, 5, -1])
+    np.testing.assert_allclose(compiled(tmp_path, "Pow", x, y, constants=constants), [-27, 4, 1, 1, 32, -2], rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_means_of_integers(needs_compiler, tmp_path, dtype):
+    x = np.array([[1, 2, 4], [-1, -2, -5]], dtype)
+    found = compiled(tmp_path, "ReduceMean", x, axes=[1], keepdims=0)
+    np.testing.assert_array_equal(found, [2, -2])
+    assert found.dtype == dtype
