@@ -42,9 +42,10 @@ class FunctionPorter:
         return self.types.get(name) == self.onnx.TensorProto.FLOAT
 
     def on_angle(self, node: Any) -> bool:
-        """Of less than half a turn. The compiler's polynomials lose a digit for each factor of ten.
+        """Of less than half a turn: the compiler's polynomials lose a digit for each factor of ten.
 
-        The way is that of Cody and Waite: whole turns go in parts whose products are exact."""
+        Source: Cody and Waite, Software Manual for the Elementary Functions, 1980. Whole turns are
+        subtracted in parts, whose products with the count are exact."""
         angle = node.input[0]
         if not self.is_single(angle) or node.name == _BOUNDED:
             return False
@@ -60,14 +61,14 @@ class FunctionPorter:
         return True
 
     def on_log_sum_exp(self, node: Any) -> bool:
-        """Less the greatest number, which the compiler does not take out: e to the power of 89 is infinite."""
+        """Of what is less than the greatest number: the compiler has e to the power of 89, which is infinite."""
         if self.on_single_numbers(node):
             return True
         shape = self.shapes.get(node.input[0])
         axes = None if shape is None else self.reduced_axes(node, len(shape))
         if axes is None or not shape or not self.is_single(node.input[0]):
             return False
-        if not axes:
+        if not axes:  # Of single numbers.
             self.emit("Identity", [node.input[0]], node.output[0])
             return True
         most = self.reduce("ReduceMax", node.input[0], axes)
@@ -131,7 +132,7 @@ class FunctionPorter:
         return name
 
     def on_rest(self, node: Any) -> bool:
-        """By infinity: the number itself."""
+        """Of a division by infinity: the number itself."""
         source, divisor = node.input
         known = self.constants.get(divisor)
         if (not self.attributes(node).get("fmod", 0) or not self.is_single(source) or node.name == _BOUNDED
