@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -131,6 +133,36 @@ nb::object DtypeOf(takt_element_type_t type) {
   return GetNumpy().dtypes[row - kDtypes];
 }
 
+// Memory that arrays of Python share with the runtime: arguments that a call
+// uses where they lie, and results. Is used with the GIL.
+class SharedMemory {
+ public:
+  SharedMemory(const void* data, size_t byte_length)
+      : range_(Ranges().emplace(Address(data), Address(data) + byte_length)) {}
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  ~SharedMemory() { Ranges().erase(range_); }
+
+  // Whether some array has the memory at `data`.
+  static bool Has(const void* data) {
+    const auto next = Ranges().upper_bound(Address(data));
+    return next != Ranges().begin() && Address(data) < std::prev(next)->second;
+  }
+
+ private:
+  using Map = std::multimap<uintptr_t, uintptr_t>;  // Ends by begins.
+
+  static uintptr_t Address(const void* data) {
+    return reinterpret_cast<uintptr_t>(data);
+  }
+  static Map& Ranges() {
+    static Map* const ranges = new Map;  // Arrays may outlive statics.
+    return *ranges;
+  }
+
+  Map::iterator range_;
+};
+
 // A buffer of the buffer protocol. Is made and destroyed with the GIL.
 class HostBuffer {
  public:
@@ -149,6 +181,8 @@ class HostBuffer {
     return false;
   }
   const Py_buffer& view() const { return view_; }
+  // The runtime uses the buffer where it lies.
+  void Share() { shared_.emplace(view_.buf, static_cast<size_t>(view_.len)); }
 
   // For any thread, with or without the GIL: the runtime may hold a lock when
   // it lets go of memory, so waiting for the GIL there could deadlock. The
@@ -175,6 +209,7 @@ class HostBuffer {
   static inline std::atomic<HostBuffer*> released_ = nullptr;
 
   Py_buffer view_ = {};
+  std::optional<SharedMemory> shared_;
   HostBuffer* next_ = nullptr;  // In the list of those that were released.
 };
 
@@ -208,6 +243,7 @@ takt_value_t ViewOf(std::unique_ptr<HostBuffer> host, takt_element_type_t type,
     takt_buffer_options_init(&options);
     if (view.readonly) options.access = TAKT_ACCESS_READ;
     BufferHandle buffer;
+    host->Share();
     Check(takt_buffer_wrap(device, view.buf, byte_length, &options,
                            HostBuffer::ReleaseLater, host.get(), buffer.out()));
     host.release();  // The buffer's from here on.
@@ -328,6 +364,15 @@ class TensorMemory {
   TensorMemory& operator=(const TensorMemory&) = delete;
   ~TensorMemory() { takt_buffer_unmap(&mapping_); }
 
+  // Whether another array has this memory. If not, it is this array's from now
+  // on.
+  bool IsOfAnother() {
+    if (mapping_.byte_length == 0) return false;
+    if (SharedMemory::Has(mapping_.data)) return true;
+    shared_.emplace(mapping_.data, mapping_.byte_length);
+    return false;
+  }
+
   int Fill(PyObject* self, Py_buffer* view, int flags) {
     static uint8_t nothing;  // An empty buffer needs an address as well.
     uint8_t* data = mapping_.data != nullptr ? mapping_.data : &nothing;
@@ -339,6 +384,7 @@ class TensorMemory {
 
  private:
   takt_mapping_t mapping_ = {};
+  std::optional<SharedMemory> shared_;
 };
 
 int GetTensorBuffer(PyObject* self, Py_buffer* view, int flags) {
@@ -386,11 +432,14 @@ takt_element_type_t WithSign(takt_element_type_t type,
 }
 
 nb::object FromView(takt_buffer_view_t* view, takt_element_type_t declared) {
-  nb::object memory =
-      nb::cast(new TensorMemory(view), nb::rv_policy::take_ownership);
-  return GetNumpy().ndarray(
+  auto owned = std::make_unique<TensorMemory>(view);
+  const bool is_of_another = owned->IsOfAnother();
+  nb::object memory = nb::cast(owned.release(), nb::rv_policy::take_ownership);
+  nb::object array = GetNumpy().ndarray(
       ShapeTuple(takt_buffer_view_rank(view), takt_buffer_view_shape(view)),
       DtypeOf(WithSign(takt_buffer_view_element_type(view), declared)), memory);
+  // A result may be an argument, or be there twice.
+  return is_of_another ? array.attr("copy")() : array;
 }
 
 }  // namespace

@@ -33,6 +33,31 @@ def test_a_list_of_fractions_is_none_of_integers(needs_compiler, tmp_path):
         double([1.5, 2, 3, 4])
 
 
+def test_results_are_arrays_of_their_own(needs_compiler, tmp_path):
+    """Although a module returns its argument, and one value twice."""
+    keep = takt.compile("""func.func @keep(%x: tensor<64x64xf32>)
+    -> (tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>) {
+  %0 = arith.addf %x, %x : tensor<64x64xf32>
+  %1 = arith.constant dense<3.0> : tensor<64x64xf32>
+  return %x, %0, %0, %1 : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
+}
+""", cache=tmp_path).load(device="local-sync").keep
+    memory = np.empty(64 * 64 * 4 + 64, np.uint8)
+    begin = -memory.ctypes.data % 64  # Calls use the array where it lies.
+    x = memory[begin:begin + 64 * 64 * 4].view(np.float32).reshape(64, 64)
+    x[:] = 1
+    first, second = keep(x), keep(x)
+    x[:] = 7
+    for i, results in enumerate((first, second)):
+        assert [result[0, 0] for result in results] == [1, 2, 2, 3]
+        for k, result in enumerate(results):
+            result[:] = 10 * i + k
+    assert [result[0, 0] for result in (*first, *second)] == [0, 1, 2, 3, 10, 11, 12, 13] and (x == 7).all()
+    again = keep(first[0])  # A result as an argument.
+    first[0][:] = 5
+    assert again[0][0, 0] == 0
+
+
 def test_converts_lists_to_the_declared_type(simple):
     assert simple.mul([1, 2, 3, 4], [2, 2, 2, 2]).tolist() == [2, 4, 6, 8]
 
