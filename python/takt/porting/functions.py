@@ -25,6 +25,7 @@ class FunctionPorter:
             ("", "Acosh"): self.on_acosh,
             ("", "Asinh"): self.on_asinh,
             ("", "Cos"): self.on_angle,
+            ("", "Gemm"): self.on_nothing_added,
             ("", "Mod"): self.on_rest,
             ("", "ReduceL1"): self.on_sum,
             ("", "ReduceL2"): self.on_sum,
@@ -81,6 +82,14 @@ class FunctionPorter:
             self.emit("Identity", [found], node.output[0])
         else:
             self.emit("Squeeze", [found, self.constant(axes)], node.output[0])
+        return True
+
+    def on_nothing_added(self, node: Any) -> bool:
+        """A factor of zero leaves out what is added, also where that is no number."""
+        own = self.attributes(node)
+        if own.pop("beta", 1.0) != 0 or len(node.input) < 3 or not node.input[2]:
+            return False
+        self.emit("Gemm", list(node.input[:2]), node.output[0], **own)
         return True
 
     def on_sum(self, node: Any) -> bool:

@@ -104,3 +104,15 @@ def test_means_of_integers(needs_compiler, tmp_path, dtype):
     found = compiled(tmp_path, "ReduceMean", x, axes=[1], keepdims=0)
     np.testing.assert_array_equal(found, [2, -2])
     assert found.dtype == dtype
+
+
+def test_what_is_added_no_times_is_left_out(needs_compiler, tmp_path):
+    x, w = np.float32([[1, 2]]), np.float32([[3, 5], [4, 6]])
+    graph = helper.make_graph(
+        [helper.make_node("Gemm", ["x", "w", "c"], ["y"], beta=0.0, alpha=2.0, transB=1)], "net",
+        [helper.make_tensor_value_info("x", 1, [1, 2]), helper.make_tensor_value_info("c", 1, [2])],
+        [helper.make_tensor_value_info("y", 1, [1, 2])], [numpy_helper.from_array(w, "w")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "net.onnx")
+    found = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(x, np.float32([np.nan, np.inf]))
+    np.testing.assert_array_equal(found, 2 * x @ w.T)
