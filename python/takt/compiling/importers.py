@@ -14,7 +14,7 @@ import tempfile
 from typing import Any, Callable, Iterator, Sequence
 
 from . import batching, casts, convolutions, programs, sizing
-from ..porting import nans, porter, unsigned, widening, words
+from ..porting import nans, porter, tops, unsigned, widening, words
 from ..networks import checks, counting, inference, plain, samples, static_shapes, subgraphs
 from ..errors import CompileError
 
@@ -345,7 +345,7 @@ def _resize_as_before(node: Any, graph: Any) -> None:
 def _import_onnx(model: Any, what: str) -> str:
     import onnx
 
-    model = nans.keep(unsigned.respect(model))
+    model = tops.separate(nans.keep(unsigned.respect(model)))
     with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
         path = os.path.join(scratch, "model.onnx")
         target = os.path.join(scratch, "model.mlir")

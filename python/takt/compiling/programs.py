@@ -13,7 +13,7 @@ from ..rewriting import lowering
 _HEAD = re.compile(
     r"^  func\.func @(?P<name>[\w.$]+|\"[^\"]*\")\((?P<arguments>.*?)\) -> (?P<results>.*?)"
     r"(?P<attributes> attributes \{.*\})? \{$", re.MULTILINE)
-_TENSOR = re.compile(r"!torch\.vtensor<\[([\d,]*)\],(\w+)>")
+_TENSOR = re.compile(r"!torch\.vtensor<\[([\d,?]*)\],(\w+)>")
 _RETURN = re.compile(r"^    return (?P<values>.*) : (?P<types>.*)$", re.MULTILINE)
 # Behind the module: the values of its constants.
 _RESOURCES = re.compile(

@@ -15,6 +15,7 @@ import numpy as np
 _MICROSOFT = "com.microsoft"
 _SQRT_HALF = np.float32(math.sqrt(0.5))
 _FAST_GELU = (np.float32(math.sqrt(2 / math.pi)), np.float32(0.044715))
+_EXACT_TERMS = 256  # So many products of bytes less their zero points have a sum that is exact in floats.
 _NARROW = {"int2", "uint2", "int4", "uint4"}
 
 
@@ -177,7 +178,10 @@ class OperatorPorter:
             return True
         values = [self.constants.get(each) for each in (w, w_zero) if each]
         if any(value is None for value in values):
-            return False
+            return self.on_integers_of_a_call(node)
+        depth = values[0].size // values[0].shape[-1 if node.op_type == "MatMulInteger" else 0]
+        if depth > _EXACT_TERMS and node.op_type == "MatMulInteger":
+            return self.on_integers_of_a_call(node)
         whole, zero = values[0].astype(np.float32), values[1].astype(np.float32) if w_zero else np.float32(0)
         is_conv = node.op_type == "ConvInteger"
         if zero.ndim:  # For each result; it is the last dimension of a matrix.
@@ -191,6 +195,20 @@ class OperatorPorter:
                           **self.attributes(node))
         self.emit("Cast", [found], node.output[0], to=self.onnx.TensorProto.INT32)
         self.whole[node.output[0]] = found
+        return True
+
+    def on_integers_of_a_call(self, node: Any) -> bool:
+        """A product of what a call brings, or of many terms, in integers of 32 bits: the importer of the compiler
+        takes bytes without a sign for such with one."""
+        x, w, x_zero, w_zero = [*node.input, "", ""][:4]
+        if node.op_type != "MatMulInteger" or any(self.shapes.get(each) not in ([], [1]) for each in (x_zero, w_zero)
+                                                  if each):
+            return False
+        factors = [self.emit("Cast", [each], to=self.onnx.TensorProto.INT32) for each in (x, w)]
+        for i, zero in enumerate((x_zero, w_zero)):
+            if zero:
+                factors[i] = self.emit("Sub", [factors[i], self.emit("Cast", [zero], to=self.onnx.TensorProto.INT32)])
+        self.emit("MatMul", factors, node.output[0])
         return True
 
     def on_cast(self, node: Any) -> bool:

@@ -52,3 +52,9 @@ def test_kernels_of_parts_have_their_own_names():
     text = _MLIR.replace("module {\n", "module {\n  stream.executable private @takt_kernels { @k0_conv @other }\n")
     assert "@takt_kernels { @k0_conv @other }" in programs.parse(text, "part").before
     assert "@takt_kernels_x4 { @k0_conv_x4 @other }" in programs.parse(text, "part", "x4").before
+
+
+def test_arguments_of_open_sizes_are_kept():
+    text = programs.keep_arguments(_MLIR.replace("[1,3]", "[?,3]"))
+    assert "%kept0 = util.optimization_barrier %t0 : tensor<?x3xf32>" in text
+    assert "%kept1 = util.optimization_barrier %t1 : tensor<1x2xi8>" in text
