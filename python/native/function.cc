@@ -180,7 +180,7 @@ Function::~Function() {
 }
 
 Values Function::MakeArguments(nb::handle args, nb::handle kwargs,
-                               CallOptions* options) const {
+                               CallOptions* options, Lending lending) const {
   const size_t count = arguments_.size();
   const size_t given = static_cast<size_t>(PyTuple_Size(args.ptr()));
   if (given > count) {
@@ -190,7 +190,8 @@ Values Function::MakeArguments(nb::handle args, nb::handle kwargs,
   }
   Values values(count);
   const auto to_value = [&](nb::handle object, size_t index) {
-    return ToValue(object, *arguments_[index], device_.get(), name_, index);
+    return ToValue(object, *arguments_[index], device_.get(), name_, index,
+                   lending);
   };
   for (size_t i = 0; i < given; ++i) {
     values[i] =

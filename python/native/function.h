@@ -90,7 +90,8 @@ class Function {
   // Arguments by position and by name. Names that are no inputs are options;
   // what is neither, or is missing, throws TypeError.
   Values MakeArguments(nanobind::handle args, nanobind::handle kwargs,
-                       CallOptions* options) const;
+                       CallOptions* options,
+                       Lending lending = Lending::kIfAligned) const;
 
  private:
   std::unique_ptr<Invocation> Start(const Values& arguments,

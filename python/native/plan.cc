@@ -447,8 +447,9 @@ class PlanRun {
     }
     for (Function* each : functions) bound.functions.push_back(each->get());
     CallOptions options;
-    bound.arguments.emplace(
-        functions.front()->MakeArguments(arguments, nb::handle(), &options));
+    // All rounds read them.
+    bound.arguments.emplace(functions.front()->MakeArguments(
+        arguments, nb::handle(), &options, Lending::kNever));
     return bound;
   }
 

@@ -238,7 +238,9 @@ class Stream {
 
   void SetInput(nb::args args, nb::kwargs kwargs) {
     CallOptions options;
-    const Values arguments = function_->MakeArguments(args, kwargs, &options);
+    // The jobs of all periods read the input until there is another one.
+    const Values arguments =
+        function_->MakeArguments(args, kwargs, &options, Lending::kNever);
     Check(takt_stream_set_input(stream_.get(), arguments.size(),
                                 arguments.data()));
   }

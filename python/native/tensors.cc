@@ -227,7 +227,7 @@ takt_element_type_t TypeOfFormat(const char* format, Py_ssize_t item_bytes) {
 }
 
 takt_value_t ViewOf(std::unique_ptr<HostBuffer> host, takt_element_type_t type,
-                    takt_device_t* device) {
+                    takt_device_t* device, Lending lending) {
   const Py_buffer& view = host->view();
   const size_t rank = static_cast<size_t>(view.ndim);
   std::vector<int64_t> shape(view.shape, view.shape + rank);
@@ -235,7 +235,8 @@ takt_value_t ViewOf(std::unique_ptr<HostBuffer> host, takt_element_type_t type,
   BufferViewHandle result;
   const bool is_aligned =
       reinterpret_cast<uintptr_t>(view.buf) % TAKT_BUFFER_ALIGNMENT == 0;
-  if (byte_length <= kCopyBytesMax || !is_aligned) {
+  if (byte_length <= kCopyBytesMax || !is_aligned ||
+      lending == Lending::kNever) {
     Check(takt_buffer_view_copy_from_host(device, type, rank, shape.data(),
                                           view.buf, byte_length, result.out()));
   } else {
@@ -313,7 +314,8 @@ std::pair<nb::object, takt_element_type_t> AsArray(
 }
 
 takt_value_t ToTensor(nb::handle object, const takt_value_type_t& type,
-                      takt_device_t* device, const Place& place) {
+                      takt_device_t* device, const Place& place,
+                      Lending lending) {
   HostBuffer::DestroyReleased();
   auto host = std::make_unique<HostBuffer>();
   takt_element_type_t actual = 0;
@@ -341,7 +343,7 @@ takt_value_t ToTensor(nb::handle object, const takt_value_type_t& type,
         takt_element_type_kind(actual) == TAKT_NUMERICAL_UNSIGNED_INTEGER))) {
     actual = type.element_type;
   }
-  return ViewOf(std::move(host), actual, device);
+  return ViewOf(std::move(host), actual, device, lending);
 }
 
 // The memory of a result, which numpy arrays have as their base.
@@ -446,7 +448,7 @@ nb::object FromView(takt_buffer_view_t* view, takt_element_type_t declared) {
 
 takt_value_t ToValue(nb::handle object, const takt_value_type_t& type,
                      takt_device_t* device, const std::string& function,
-                     size_t index) {
+                     size_t index, Lending lending) {
   switch (type.kind) {
     case TAKT_VALUE_I32:
       return takt_value_i32(nb::cast<int32_t>(nb::int_(object)));
@@ -459,7 +461,7 @@ takt_value_t ToValue(nb::handle object, const takt_value_type_t& type,
       return takt_value_f64(nb::cast<double>(nb::float_(object)));
     default:
       if (object.is_none()) return takt_value_ref(nullptr);
-      return ToTensor(object, type, device, Place{function, index});
+      return ToTensor(object, type, device, Place{function, index}, lending);
   }
 }
 

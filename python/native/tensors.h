@@ -32,16 +32,20 @@ class Values {
   std::vector<takt_value_t> values_;
 };
 
+// Whether a call may use the memory of an array where it lies.
+enum class Lending { kIfAligned, kNever };
+
 // The value of an argument of `type`, which the caller owns.
 //
 //   object  for a tensor: anything with the buffer protocol or __dlpack__, or
 //           what numpy.asarray() takes. A large array that starts at a multiple
 //           of TAKT_BUFFER_ALIGNMENT is used where it lies and kept until the
-//           runtime is done with it; others are copied.
+//           runtime is done with it, if `lending` allows that; others are
+//           copied.
 //   function, index  the argument in messages: "policy.act: input 0".
 takt_value_t ToValue(nanobind::handle object, const takt_value_type_t& type,
                      takt_device_t* device, const std::string& function,
-                     size_t index);
+                     size_t index, Lending lending);
 
 // The elements of each result as its function declares them.
 using ElementTypes = std::vector<takt_element_type_t>;

@@ -39,6 +39,26 @@ def test_a_periodic_stream_calls_back(module):
     assert statistics["response"]["count"] >= 5
 
 
+def test_a_stream_keeps_its_input(module):
+    memory = np.ones(4096 + 16, np.float32)
+    begin = -memory.ctypes.data % 64 // 4  # A call would use the array where it lies.
+    x = memory[begin:begin + 4096].reshape(2048, 2)
+    enough = threading.Event()
+    results = []
+
+    def on_result(result):
+        results.append(result)
+        enough.set()
+
+    with takt.Instance(workers=1) as robot:
+        stream = robot.stream(module.on(robot).double, period=2e-3, start=False, on_result=on_result)
+        stream.set_input(x)
+        x[:] = 7
+        stream.start()
+        assert enough.wait(60)
+    assert (results[0] == 2).all()
+
+
 def test_a_stream_predicts_when_its_next_result_is_there(module):
     with takt.Instance(workers=1) as robot:
         stream = robot.stream(module.on(robot).mul)
