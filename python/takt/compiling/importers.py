@@ -14,7 +14,7 @@ import tempfile
 from typing import Any, Callable, Iterator, Sequence
 
 from . import batching, casts, convolutions, programs, sizing
-from ..porting import nans, porter, tops, unsigned, widening, words
+from ..porting import nans, overhang, porter, tops, unsigned, widening, words
 from ..networks import checks, counting, inference, plain, samples, static_shapes, subgraphs
 from ..errors import CompileError
 
@@ -162,7 +162,7 @@ def _read_network(model: Any, path: pathlib.Path) -> Source:
     failed = {}
     one, chunks = None, {}
     try:
-        known = _of_opset(model)
+        known = overhang.cut(_of_opset(model))
         try:
             one = samples.split(known)
         except Exception as error:  # All samples are computed together, as the network has it.

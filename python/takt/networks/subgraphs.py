@@ -87,13 +87,19 @@ class _Opener:
         body = self.attributes["body"]
         turns, condition, *states = self.node.input
         count = self.known.get(turns)
-        if not self.never_ends(body, condition):
+        is_given = self.keeps_condition(body, condition)
+        if is_given and not self.keeps_shapes(body):
+            return False
+        if not is_given and not self.never_ends(body, condition):
             count = self.count_turns(body, count, condition, list(states))
         if count is None or not self.fits(body, int(count)):
             return False
+        before = list(states)
         true = self.constant(np.array(True))
         states, rows = self.turns(
             body, int(count), list(states), lambda turn: [self.constant(np.array(turn, np.int64)), true], 1)
+        if is_given:  # All turns, or none.
+            states = [self.emit("Where", [condition, *both]) for both in zip(states, before)]
         self.give(states, rows, [0] * len(rows))
         return True
 
@@ -104,16 +110,38 @@ class _Opener:
         known = self.known.get(condition)
         if known is None or not known.reshape(-1)[0]:
             return False
-        makers = {name: node for node in body.node for name in node.output}
-        name = body.output[0].name
-        while name in makers and makers[name].op_type == "Identity":
-            name = makers[name].input[0]
+        name, makers = self.next_condition(body)
         if name == body.input[1].name or name == condition:
             return True
         values = {tensor.name: tensor for tensor in body.initializer}
         if name in makers and makers[name].op_type == "Constant" and makers[name].attribute[0].name == "value":
             values[name] = makers[name].attribute[0].t
         return name in values and bool(self.onnx.numpy_helper.to_array(values[name]).reshape(-1)[0])
+
+    def keeps_condition(self, body: Any, condition: str) -> bool:
+        """Whether the condition is that of the call before and after each turn: the importer of the compiler
+        does not look at it."""
+        name, _ = self.next_condition(body)
+        return condition not in ("", *self.known) and name in (body.input[1].name, condition)
+
+    def keeps_shapes(self, body: Any) -> bool:
+        """Whether the results are states alone, whose shapes stay the same."""
+        befores, afters = list(body.input)[2:], list(body.output)[1:]
+
+        def sizes(value: Any) -> list[int]:
+            return [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+
+        return len(befores) == len(afters) and all(
+            before.type.tensor_type.HasField("shape") and after.type.tensor_type.HasField("shape")
+            and 0 not in sizes(before) and sizes(before) == sizes(after) for before, after in zip(befores, afters))
+
+    def next_condition(self, body: Any) -> tuple[str, dict[str, Any]]:
+        """What the condition after a turn is a copy of, and the makers of all tensors."""
+        makers = {name: node for node in body.node for name in node.output}
+        name = body.output[0].name
+        while name in makers and makers[name].op_type == "Identity":
+            name = makers[name].input[0]
+        return name, makers
 
     def count_turns(self, body: Any, limit: Any, condition: str, states: list[str]) -> int | None:
         """How many turns a loop takes whose condition depends on known numbers alone, such as

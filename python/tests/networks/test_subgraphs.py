@@ -68,6 +68,16 @@ def test_the_turns_of_a_loop_follow_each_other():
     assert sum(list(tensor.dims) == [4, 4] for tensor in ported.graph.initializer) == 1
 
 
+@pytest.mark.parametrize("goes", [True, False])
+def test_a_call_may_leave_out_all_turns(goes):
+    body = loop_body([helper.make_node("Mul", ["s", "s"], ["next"])], [value("s", [2, 4])], [value("next", [2, 4])])
+    model = model_of([helper.make_node("Loop", ["count", "goes", "x"], ["y"], body=body)], {"x": [2, 4]}, ["y"],
+                     count=np.int64(3))
+    model.graph.input.append(value("goes", [], TensorProto.BOOL))
+    ported = check(model, {"x": floats(2, 4), "goes": np.array(goes)}, "Loop")
+    assert [node.op_type for node in ported.graph.node].count("Where") == 1
+
+
 def test_a_loop_in_a_loop():
     inner = loop_body([helper.make_node("Add", ["v", "s"], ["v2"])], [value("v", [2])], [value("v2", [2])])
     outer = loop_body([helper.make_node("Loop", ["three", "", "s"], ["sum"], body=inner)],
