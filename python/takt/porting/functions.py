@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-_BOUNDED = "takt.bounded"  # The name of a node for whose numbers the compiler's code is right.
+_BOUNDED = "takt.bounded."  # Begins the name of a node for whose numbers the compiler's code is right.
 _TURN = 2 * math.pi
 _PART_BITS = 11  # Of a turn, so that a product with a count of 12 bits is exact.
 _COUNT = 4096.0
@@ -39,6 +39,9 @@ class FunctionPorter:
     def number(self, value: float) -> str:
         return self.constant(np.float32(value))
 
+    def bounded_name(self) -> str:
+        return _BOUNDED + self.fresh("node")
+
     def is_single(self, name: str) -> bool:
         return self.types.get(name) == self.onnx.TensorProto.FLOAT
 
@@ -48,7 +51,7 @@ class FunctionPorter:
         Source: Cody and Waite, Software Manual for the Elementary Functions, 1980. Whole turns are
         subtracted in parts, whose products with the count are exact."""
         angle = node.input[0]
-        if not self.is_single(angle) or node.name == _BOUNDED:
+        if not self.is_single(angle) or node.name.startswith(_BOUNDED):
             return False
         turns = self.emit("Round", [self.emit("Mul", [angle, self.number(1 / _TURN)])])
         high = self.emit("Mul", [self.emit("Round", [self.emit("Mul", [turns, self.number(1 / _COUNT)])]),
@@ -58,7 +61,7 @@ class FunctionPorter:
         for part in map(self.number, _parts(_TURN)):
             for count in (high, low):
                 rest = self.emit("Sub", [rest, self.emit("Mul", [count, part])])
-        self.emit(node.op_type, [rest], node.output[0], name=_BOUNDED)
+        self.emit(node.op_type, [rest], node.output[0], name=self.bounded_name())
         return True
 
     def on_log_sum_exp(self, node: Any) -> bool:
@@ -105,7 +108,7 @@ class FunctionPorter:
         if not axes or not (is_quotient or kind == kinds.FLOAT):
             return False
         count = math.prod(shape[axis] for axis in axes)
-        if count < 1 or not is_quotient and (count < _MANY or node.name == _BOUNDED):
+        if count < 1 or not is_quotient and (count < _MANY or node.name.startswith(_BOUNDED)):
             return False
         if node.op_type == "ReduceL1":
             source = self.emit("Abs", [source])
@@ -127,7 +130,7 @@ class FunctionPorter:
     def sum_of_sums(self, name: str, shape: list[int], axes: list[int]) -> str:
         """Along one axis after the other, each in two steps if it is long."""
         def add(name: str, axis: int) -> str:
-            return self.emit("ReduceSum", [name, self.constant([axis])], name=_BOUNDED, keepdims=0)
+            return self.emit("ReduceSum", [name, self.constant([axis])], name=self.bounded_name(), keepdims=0)
 
         shape = list(shape)
         for axis in reversed(axes):
@@ -144,13 +147,13 @@ class FunctionPorter:
         """Of a division by infinity: the number itself."""
         source, divisor = node.input
         known = self.constants.get(divisor)
-        if (not self.attributes(node).get("fmod", 0) or not self.is_single(source) or node.name == _BOUNDED
+        if (not self.attributes(node).get("fmod", 0) or not self.is_single(source) or node.name.startswith(_BOUNDED)
                 or known is not None and np.isfinite(known).all()):
             return False
         infinite = self.number(math.inf)
         is_itself = self.emit("And", [self.emit("Equal", [self.emit("Abs", [divisor]), infinite]),
                                       self.emit("Less", [self.emit("Abs", [source]), infinite])])
-        rest = self.emit("Mod", [source, divisor], name=_BOUNDED, fmod=1)
+        rest = self.emit("Mod", [source, divisor], name=self.bounded_name(), fmod=1)
         self.emit("Where", [is_itself, source, rest], node.output[0])
         return True
 
@@ -197,11 +200,11 @@ class FunctionPorter:
                 self.types[exponent] = self.onnx.TensorProto.FLOAT
         bases, exponents = self.constants.get(base), self.constants.get(exponent)
         is_known = exponents is not None and exponents.size == 1 or bases is not None and (bases > 0).all()
-        if node.name == _BOUNDED or is_known or not self.is_single(base) or not self.is_single(exponent):
+        if node.name.startswith(_BOUNDED) or is_known or not self.is_single(base) or not self.is_single(exponent):
             return False
         zero, one, two = map(self.number, (0, 1, 2))
         size = self.emit("Abs", [base])
-        found = self.emit("Pow", [size, exponent], name=_BOUNDED)
+        found = self.emit("Pow", [size, exponent], name=self.bounded_name())
         half = self.emit("Div", [exponent, two])
         is_whole = self.emit("Equal", [self.emit("Floor", [exponent]), exponent])
         is_even = self.emit("Equal", [self.emit("Floor", [half]), half])

@@ -64,7 +64,8 @@ class ScatterRewriter:
         call = tiled_calls.TiledCall(
             "takt_scatter_f32", ("f32", "i32", "f32", "f32"),
             (outer, size, inner, count, int(reduction == b"add"), int(is_wide)), (), 1, outer * size,
-            max(1, min(outer * size, max(_TILE_NUMBERS, _COPIES_MIN * numbers) // inner)), _SLOWER * outer * count * inner)
+            max(1, min(outer * size, max(_TILE_NUMBERS, _COPIES_MIN * numbers) // inner)),
+            _SLOWER * outer * count * inner)
         small = self.emit("Cast", [places], self.fresh("places"), place_shape, element=kinds.INT32, to=kinds.INT32)
         found = self.kernel(call, [self.to_first(source), small, self.to_first(updates)], self.fresh("scatter"),
                             self.shape(source))
