@@ -373,15 +373,20 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
         return True
 
     def on_where(self, node: Any) -> bool:
-        """One whose condition the other branch has as well. The compiler finds that both results are the same, and
-        takes a third one for one of them."""
+        """One whose condition the other branch has as well: the compiler finds that both results are the same, and
+        takes a third one for one of them. Or one whose branches are the same, at which it may not end."""
         condition, source, other = node.input
-        maker = self.makers.get(other)
-        if maker is None or not (maker.op_type == "Where" and list(maker.input[:2]) == [condition, source]
-                                 or maker.op_type == "Softplus" and self.is_limit_of(condition, maker, source)):
+        maker, shape = self.makers.get(other), self.shapes.get(node.output[0], [None])
+        is_same = source == other and None not in shape and shape == self.shapes.get(other)
+        if not is_same and not self.has_condition(maker, condition, source):
             return False
         self.emit("Identity", [other], node.output[0])
         return True
+
+    def has_condition(self, maker: Any | None, condition: str, source: str) -> bool:
+        if maker is None or maker.op_type == "Where":
+            return maker is not None and list(maker.input[:2]) == [condition, source]
+        return maker.op_type == "Softplus" and self.is_limit_of(condition, maker, source)
 
     def is_limit_of(self, condition: str, softplus: Any, source: str) -> bool:
         """Whether the number and its Softplus are the same from the limit on: PyTorch exports such a limit, and the

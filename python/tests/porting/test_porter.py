@@ -992,6 +992,15 @@ def test_the_greatest_of_constants(needs_compiler, tmp_path):
     np.testing.assert_array_equal(found, ort_run(model, feeds)[0])
 
 
+def test_a_condition_without_a_choice():
+    model = model_of([helper.make_node("Greater", ["x", "z"], ["g"]), helper.make_node("Where", ["g", "x", "x"], ["w"]),
+                      helper.make_node("Neg", ["w"], ["y"])], {"x": [3], "z": [3]}, {"y": [3]})
+    assert kinds(check(model, {"x": floats(3), "z": floats(3)}, "Where")) == ["Neg"]
+    wide = model_of([helper.make_node("Greater", ["x", "z"], ["g"]), helper.make_node("Where", ["g", "x", "x"], ["y"])],
+                    {"x": [3], "z": [2, 3]}, {"y": [2, 3]})
+    assert "Where" in kinds(porter.port(wide))
+
+
 def test_a_condition_within_itself(needs_compiler, tmp_path):
     model = model_of(
         [helper.make_node("Abs", ["x"], ["a"]), helper.make_node("Greater", ["x", "limit"], ["g"]),
