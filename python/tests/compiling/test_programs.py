@@ -54,6 +54,11 @@ def test_kernels_of_parts_have_their_own_names():
     assert "@takt_kernels_x4 { @k0_conv_x4 @other }" in programs.parse(text, "part", "x4").before
 
 
+def test_other_arguments_stay_with_the_compiler():
+    text = _MLIR.replace(_BYTES, "!torch.list<int>")
+    assert programs.keep_arguments(text) == text
+
+
 def test_arguments_of_open_sizes_are_kept():
     text = programs.keep_arguments(_MLIR.replace("[1,3]", "[?,3]"))
     assert "%kept0 = util.optimization_barrier %t0 : tensor<?x3xf32>" in text
