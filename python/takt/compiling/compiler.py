@@ -191,22 +191,25 @@ def compile(
     )
     if npu is not None:
         return _compile_for_npu(job, npu, given, source.is_quantized)
-    chosen = [given or recipes.find(source.recipe, source.is_quantized)]
+    chosen, last = [given or recipes.find(source.recipe, source.is_quantized)], []
     if given is None:
         native = [recipes.RECIPES["native"], recipes.RECIPES["native_plain"]]
         try:
             found = read_rewritten("")
-            if found is not None:  # Also what does not pay may be what compiles.
-                chosen = [*native, *chosen] if found.pays else [*chosen, *native]
+            is_native = found is not None and found.pays
+            # What does not pay may be what compiles.
+            last = native if found is not None and not found.pays else []
         except CompileError:
-            chosen = [*native, *chosen]  # It fails again, and the report has the reason.
+            is_native = True  # It fails again, and the report has the reason.
+        if is_native:
+            chosen = [*native, *chosen]
     if seconds is not None:
         from .. import tuning
 
         return tuning.tune(
             job, chosen, source.is_quantized, seconds, host=host, host_tools=host_tools, progress=progress
         )
-    artifact = job.compile_or_fall_back(*chosen)
+    artifact = job.compile_or_fall_back(*chosen, *last)
     if request is not None:
         request.keep({"module": artifact.path.name, "recipe": artifact.recipe.to_json(),
                       "report": artifact.report, "open_inputs": open_inputs})
