@@ -191,18 +191,19 @@ def compile(
     )
     if npu is not None:
         return _compile_for_npu(job, npu, given, source.is_quantized)
-    chosen, last = [given or recipes.find(source.recipe, source.is_quantized)], []
+    chosen = [given or recipes.find(source.recipe, source.is_quantized)]
+    last = []  # What does not pay may be what compiles.
     if given is None:
-        native = [recipes.RECIPES["native"], recipes.RECIPES["native_plain"]]
         try:
             found = read_rewritten("")
-            is_native = found is not None and found.pays
-            # What does not pay may be what compiles.
-            last = native if found is not None and not found.pays else []
+            pays = None if found is None else found.pays
         except CompileError:
-            is_native = True  # It fails again, and the report has the reason.
-        if is_native:
+            pays = True  # It fails again, and the report has the reason.
+        native = [] if pays is None else [recipes.RECIPES["native"], recipes.RECIPES["native_plain"]]
+        if pays:
             chosen = [*native, *chosen]
+        else:
+            last = native
     if seconds is not None:
         from .. import tuning
 
