@@ -125,6 +125,13 @@ class Changer(Graph):
             self.out.append(node)
         return self.written(self.out) if self.is_changed else self.model
 
+    def run_with_types(self) -> Any:
+        """The same where no tensor changes, with the types of all: onnx does not infer those of Takt's kernels."""
+        result = self.run()
+        if result is not self.model:
+            result.graph.value_info.extend(self.model.graph.value_info)
+        return result
+
     def changed(self, node: Any) -> Any:
         """The node with the results of `node`, behind those that it adds to `out`; or `node` itself."""
         raise NotImplementedError

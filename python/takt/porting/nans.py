@@ -14,10 +14,7 @@ def keep(model: Any) -> Any:
     if it has none of floats."""
     if not any(node.op_type in _KINDS for node in model.graph.node):
         return model
-    result = _Keeper(model).run()
-    if result is not model:  # No tensor has changed, and onnx does not infer the types of Takt's kernels.
-        result.graph.value_info.extend(model.graph.value_info)
-    return result
+    return _Keeper(model).run_with_types()
 
 
 class _Keeper(graphs.Changer):

@@ -14,10 +14,7 @@ def separate(model: Any) -> Any:
     that is so. The compiler sorts the places of all of these in one tensor."""
     if sum(node.op_type == "TopK" for node in model.graph.node) < 2:
         return model
-    result = _Separator(model).run()
-    if result is not model:  # No tensor has changed, and onnx does not infer the types of Takt's kernels.
-        result.graph.value_info.extend(model.graph.value_info)
-    return result
+    return _Separator(model).run_with_types()
 
 
 class _Separator(graphs.Changer):

@@ -17,10 +17,7 @@ def respect(model: Any) -> Any:
     no wider type with a sign can compute."""
     if not any(node.op_type in _KINDS for node in model.graph.node):
         return model
-    result = _Respecter(model).run()
-    if result is not model:  # No tensor has changed, and onnx does not infer the types of Takt's kernels.
-        result.graph.value_info.extend(model.graph.value_info)
-    return result
+    return _Respecter(model).run_with_types()
 
 
 class _Respecter(graphs.Changer):
