@@ -192,7 +192,7 @@ def compile(
     if npu is not None:
         return _compile_for_npu(job, npu, given, source.is_quantized)
     chosen = [given or recipes.find(source.recipe, source.is_quantized)]
-    last = []  # What does not pay may be what compiles.
+    last = []  # Kernels that do not pay, but may compile where nothing else does.
     if given is None:
         try:
             found = read_rewritten("")

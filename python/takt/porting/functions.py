@@ -9,10 +9,10 @@ import numpy as np
 
 _BOUNDED = "takt.bounded."  # Begins the name of a node for whose numbers the compiler's code is right.
 _TURN = 2 * math.pi
-_PART_BITS = 11  # Of a turn, so that a product with a count of 12 bits is exact.
+_PART_BITS = 11  # A part of a turn has so few that its product with a count of 12 bits is exact.
 _COUNT = 4096.0
 _MANY = 4096  # Numbers whose sum loses a digit.
-_LONG = 1024  # Of these along an axis.
+_LONG = 1024  # An axis of so many numbers is added up in two steps.
 _LARGE = 1e9  # The square of a greater number adds one to nothing.
 _SMALL = 0.02  # The third power of a smaller number is all that counts besides itself.
 
@@ -46,7 +46,7 @@ class FunctionPorter:
         return self.types.get(name) == self.onnx.TensorProto.FLOAT
 
     def on_angle(self, node: Any) -> bool:
-        """Of less than half a turn: the compiler's polynomials lose a digit for each factor of ten.
+        """Reduces an angle to half a turn: the compiler's polynomials lose a digit for each factor of ten.
 
         Source: Cody and Waite, Software Manual for the Elementary Functions, 1980. Whole turns are
         subtracted in parts, whose products with the count are exact."""
@@ -65,14 +65,14 @@ class FunctionPorter:
         return True
 
     def on_log_sum_exp(self, node: Any) -> bool:
-        """Of what is less than the greatest number: the compiler has e to the power of 89, which is infinite."""
+        """Subtracts the greatest number first: the compiler computes e to the power of 89, which is infinite."""
         if self.on_single_numbers(node):
             return True
         shape = self.shapes.get(node.input[0])
         axes = None if shape is None else self.reduced_axes(node, len(shape))
         if axes is None or not shape or not self.is_single(node.input[0]):
             return False
-        if not axes:  # Of single numbers.
+        if not axes:  # The sums are of single numbers, and log(exp(x)) is x.
             self.emit("Identity", [node.input[0]], node.output[0])
             return True
         most = self.reduce("ReduceMax", node.input[0], axes)
@@ -96,8 +96,8 @@ class FunctionPorter:
         return True
 
     def on_sum(self, node: Any) -> bool:
-        """Of many numbers, as sums of sums: the compiler adds one after the other, and a float has seven digits.
-        Means of integers, of which the compiler has none, are quotients."""
+        """Adds many numbers as sums of sums: the compiler adds one after the other, and a float has seven digits.
+        A mean of integers becomes a quotient, since the compiler has no such mean."""
         if node.op_type == "ReduceL2" and self.on_single_numbers(node):
             return True
         source, shape = node.input[0], self.shapes.get(node.input[0], [None])
@@ -144,7 +144,7 @@ class FunctionPorter:
         return name
 
     def on_rest(self, node: Any) -> bool:
-        """Of a division by infinity: the number itself."""
+        """The rest of a division by infinity is the number itself."""
         source, divisor = node.input
         known = self.constants.get(divisor)
         if (not self.attributes(node).get("fmod", 0) or not self.is_single(source) or node.name.startswith(_BOUNDED)
@@ -158,7 +158,8 @@ class FunctionPorter:
         return True
 
     def on_asinh(self, node: Any) -> bool:
-        """By the size alone: of a negative number the compiler takes the logarithm of a difference."""
+        """Computes it for the size, and then adds the sign: for a negative number the compiler takes the logarithm
+        of a difference, which loses its digits."""
         source = node.input[0]
         if not self.is_single(source):
             return False
@@ -189,7 +190,7 @@ class FunctionPorter:
         return self.emit("Where", [is_large, of_large, found])
 
     def float_power(self, node: Any) -> bool:
-        """Of numbers of any sign: the compiler computes a power with an exponent that is no known number as
+        """A power of numbers of any sign: the compiler computes a power with an exponent that is no known number as
         exp(y * log(x))."""
         base, exponent = node.input
         if self.types.get(exponent) in (self.onnx.TensorProto.INT32, self.onnx.TensorProto.INT64):

@@ -1,4 +1,4 @@
-"""What is no number, where the compiler's importer makes a limit of it."""
+"""Limits and signs of NaN: the compiler's importer makes a number of them."""
 
 from __future__ import annotations
 

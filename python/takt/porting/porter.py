@@ -17,7 +17,7 @@ from . import (bounds, deformed, einsum, filters, fourier, functions, images, la
                regions, resized, scales, scores, sequences, transposed, unrolled, volumes)
 from ..networks import canonical, folding, graphs, inference, names, subgraphs
 
-_SOFTPLUS_LIMIT = 16.0  # What Softplus adds to a greater number is none of its bits.
+_SOFTPLUS_LIMIT = 16.0  # Softplus leaves greater floats as they are.
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
 _PASSES_MAX = 100  # What replaces an operator is replaced at most a few times.
 _PIXELS_MIN = 4096  # Of an image whose mean is taken in two steps.
@@ -432,7 +432,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
         return self.put_block(node, shape, first, places.shape)
 
     def put_block(self, node: Any, shape: list[int], first: np.ndarray, sizes: Sequence[int]) -> bool:
-        """Of a scatter. The block begins at `first`, which counts from the end where it is negative."""
+        """Replaces a scatter of a block, which begins at `first`; a negative place counts from the end."""
         data, _, updates = node.input
         begins = [int(begin) + (size if begin < 0 else 0) for begin, size in zip(first, shape)]
         if any(begin < 0 or begin + count > size for begin, count, size in zip(begins, sizes, shape)):

@@ -40,7 +40,7 @@ class PowerPorter:
         return result
 
     def power(self, base: str, exponent: str) -> str:
-        """Of int64: a product of the squares that the bits of the exponent say."""
+        """Integers of 64 bits, as a product of the squares that the bits of the exponent say."""
         zero, one, two, most = (self.constant(np.int64(value)) for value in (0, 1, 2, _FACTORS_MAX))
         # That of -1, 0 and 1 depends on the last bit of a higher exponent alone.
         rest = self.emit("Abs", [exponent])

@@ -20,7 +20,7 @@ def separate(model: Any) -> Any:
 class _Separator(graphs.Changer):
     def __init__(self, model: Any) -> None:
         super().__init__(model)
-        self.count = 0  # Of those that were there.
+        self.count = 0  # How many TopK came before.
 
     def changed(self, node: Any) -> Any:
         """Each gets more rows than the last one."""

@@ -20,7 +20,7 @@ class _Layer:
 
     source: str
     shape: tuple[int, int, int]  # Steps, batch, size of the state.
-    units: int  # Of the network's own.
+    units: int  # How many the network has.
     weights: np.ndarray  # Of the inputs: [gates * hidden][inputs].
     packed: np.ndarray  # Of the state.
     bias: np.ndarray  # [2, gates * hidden]: of the inputs, and of the state.
@@ -135,7 +135,7 @@ class RecurrentRewriter:
             self.emit("Reshape", [found, self.constant(np.array([steps, 1, batch, layer.units]))], node.output[0])
 
     def own_rows(self, states: str, layer: _Layer, begin: int, end: int, output: str | None = None) -> str:
-        """Of what a call has found: some rows, without further units."""
+        """Some rows of the states that a call has found, without the further units."""
         shape = (end - begin, layer.shape[1], layer.units)
         if output is None and self.shape(states) == shape:
             return states

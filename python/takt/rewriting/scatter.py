@@ -9,7 +9,7 @@ import numpy as np
 
 from . import tiled_calls
 
-_TILE_NUMBERS = 1 << 16  # Of the tensor.
+_TILE_NUMBERS = 1 << 16  # A tile writes so many numbers of the tensor.
 _COPIES_MIN = 4  # Numbers of a tile for each place, since each tile looks at all places.
 _SLOWER = 8  # The compiler's code for an update takes as long as so many multiply-adds.
 
