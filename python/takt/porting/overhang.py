@@ -25,10 +25,12 @@ def cut(model: Any) -> Any:
 
 class _Cutter(graphs.Changer):
     def changed(self, node: Any) -> Any:
+        if node.op_type not in _KINDS or self.is_changed:
+            return node
         own = self.attributes(node)
         sizes = self.open_shapes.get(node.input[0], [])[2:]
-        if (node.op_type not in _KINDS or self.is_changed or not own.get("ceil_mode", 0) or not sizes
-                or own.get("auto_pad", b"NOTSET") != b"NOTSET" or None in sizes):
+        if (not own.get("ceil_mode", 0) or not sizes or None in sizes
+                or own.get("auto_pad", b"NOTSET") != b"NOTSET"):
             return node
         rank, kernel = len(sizes), own["kernel_shape"]
         strides, dilations = (own.get(name, [1] * rank) for name in ("strides", "dilations"))

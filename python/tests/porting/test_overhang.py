@@ -39,3 +39,11 @@ def test_other_pools_stay():
     model = network("net (float[1,2,8,8] x) => (float[1,2,4,4] y) "
                     "{ y = MaxPool<kernel_shape = [2,2], strides = [2,2], ceil_mode = 1>(x) }")
     assert overhang.cut(model) is model
+
+
+def test_nodes_without_inputs_stay_beside_pools():
+    model = network("net (float[1,2,9,9] x) => (float[?,?,?,?] y) "
+                    "{ c = Constant<value_float = 2.0>() p = MaxPool<kernel_shape = [1,1], strides = [3,3], "
+                    "ceil_mode = 1>(x) y = Mul(p, c) }")
+    kinds = [node.op_type for node in overhang.cut(model).graph.node]
+    assert kinds == ["Constant", "MaxPool", "Mul"]
