@@ -149,6 +149,7 @@ def compile(
             [compiler_version(), _machine(names), name, sets, given, flags, reflection, annotations]))
         answer = request.answer()
         if answer is not None:
+            _warn(answer["open_inputs"], answer["report"].get("failed", {}))
             return _repeated(answer, folder, names)
     targets.check_cpus(names)
     source = importers.read(model, sets)
@@ -174,8 +175,7 @@ def compile(
 
     # A program for any number of samples has code for one, whose sizes are known.
     open_inputs = source.open_inputs if source.of_sample is None else {}
-    if open_inputs:
-        warnings.warn(_about_open(open_inputs, source.failed), stacklevel=2)
+    _warn(open_inputs, source.failed)
     job = Job(
         functools.cache(lambda: annotate(source.text())),
         source.input_type,
@@ -358,11 +358,18 @@ def _compile_for_npu(job: Job, npu: str, recipe: recipes.Recipe | None, is_quant
 
 
 def _repeated(answer: Mapping[str, Any], folder: pathlib.Path, names: tuple[str, ...]) -> Artifact:
-    if answer["open_inputs"]:
-        warnings.warn(_about_open(answer["open_inputs"], answer["report"].get("failed", {})), stacklevel=3)
     report = {key: value for key, value in answer["report"].items() if key != "compile_seconds"}
     return Artifact(folder / answer["module"], recipes.Recipe.from_json(answer["recipe"]), names,
                     {**report, "cached": True})
+
+
+def _warn(open_inputs: Mapping[str, str], failed: Mapping[str, str]) -> None:
+    """Warns, as the caller of compile(), of what makes code slow or its results wrong."""
+    if open_inputs:
+        warnings.warn(_about_open(open_inputs, failed), stacklevel=3)
+    if "portable" in failed:
+        warnings.warn("the compiler gets some of the network as the file has it, although it may compile that wrongly; "
+                      f"compare the results: {failed['portable']}", stacklevel=3)
 
 
 def _about_open(inputs: Mapping[str, str], failed: Mapping[str, str]) -> str:

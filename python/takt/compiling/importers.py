@@ -14,7 +14,7 @@ import tempfile
 from typing import Any, Callable, Iterator, Sequence
 
 from . import batching, casts, convolutions, programs, sizing
-from ..porting import nans, overhang, porter, tops, unsigned, widening, words
+from ..porting import bounds, nans, overhang, porter, tops, unsigned, widening, words
 from ..networks import checks, counting, inference, plain, samples, static_shapes, subgraphs
 from ..errors import CompileError
 
@@ -159,7 +159,8 @@ def _check_sets(networks: Sequence[Any], shapes: Sequence[static_shapes.Shapes])
 
 
 def _read_network(model: Any, path: pathlib.Path) -> Source:
-    failed = {}
+    failed: dict[str, str] = {}
+    left: list[str] = []
     one, chunks = None, {}
     try:
         known = overhang.cut(_of_opset(model))
@@ -167,11 +168,15 @@ def _read_network(model: Any, path: pathlib.Path) -> Source:
             one = samples.split(known)
         except Exception as error:  # All samples are computed together, as the network has it.
             failed["samples"] = str(error) if isinstance(error, counting.Unproved) else said(error)
-        network = _portable(known if one is None else one.model)
-        chunks = {} if one is None else {count: _portable(each) for count, each in one.chunks.items()}
+        network = _portable(known if one is None else one.model, left)
+        chunks = {} if one is None else {count: _portable(each, left) for count, each in one.chunks.items()}
+    except CompileError as error:
+        raise CompileError(f"{path}: {error}") from error
     except Exception as error:  # The importer may know what the way to it does not.
-        failed["portable"] = said(error)
-        network = model if one is None else one.model
+        left = [said(error)]
+        network, chunks = _bounded(model if one is None else one.model, path), {}
+    if left:
+        failed["portable"] = "; ".join(dict.fromkeys(left))
     try:
         checks.check_domains(network.graph)
     except CompileError as error:
@@ -253,8 +258,16 @@ def said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _portable(network: Any) -> Any:
-    return porter.port(words.in_floats(widening.widen(network)))
+def _portable(network: Any, failed: list[str]) -> Any:
+    return porter.port(words.in_floats(widening.widen(network)), failed)
+
+
+def _bounded(network: Any, path: pathlib.Path) -> Any:
+    """The network with nothing changed but its indices, which without that could point beyond their tensors."""
+    try:
+        return bounds.bound(network)
+    except Exception as error:
+        raise CompileError(f"{path}: indices cannot be kept within their tensors: {said(error)}") from error
 
 
 def _has_doubles(graph: Any) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 
 from . import (bounds, deformed, einsum, filters, fourier, functions, images, layers, lists, operators, places, powers,
                regions, resized, scales, scores, sequences, transposed, unrolled, volumes)
+from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, subgraphs
 
 _SOFTPLUS_LIMIT = 16.0  # Softplus leaves greater floats as they are.
@@ -26,12 +27,26 @@ _PADDED = {"AveragePool", "Conv", "LpPool", "MaxPool"}  # These may leave their 
 _HIDDEN_DOMAIN = "takt.hidden"
 
 
-def port(model: Any) -> Any:
+class _Failed(Exception):
+    """A node that could not be put in other terms, and why."""
+
+    def __init__(self, node: Any, reason: Exception) -> None:
+        super().__init__(f"{type(reason).__name__}: {reason}")
+        self.name = node.output[0]
+        self.described = f"{node.op_type} {node.name or node.output[0]}"
+
+
+def port(model: Any, failed: list[str] | None = None) -> Any:
     """An equivalent onnx.ModelProto, with the shapes that can be inferred.
 
     model    of opset 17 or later; not changed.
+    failed   receives a line for each node that could not be put in other terms,
+             with the reason. Such a node stays as it is.
     """
     import onnx
+
+    failed = [] if failed is None else failed
+    left: set[str] = set()  # The first results of nodes that stay as they are.
 
     ported = onnx.ModelProto()
     ported.CopyFrom(model)
@@ -41,8 +56,12 @@ def port(model: Any) -> Any:
     for _ in range(_PASSES_MAX):
         ported = folding.fold(ported)
         opset = {each.domain: each.version for each in ported.opset_import}.get("", 1)
-        if not _Porter(ported.graph, opset).run():
-            break
+        try:
+            if not _Porter(ported.graph, opset, left).run():
+                break
+        except _Failed as error:
+            left.add(error.name)
+            failed.append(f"{error.described}: {error}")
     else:
         raise RuntimeError(f"still other operators after {_PASSES_MAX} passes")
     _move_domain(ported.graph, "STFT", _HIDDEN_DOMAIN, "")
@@ -51,7 +70,7 @@ def port(model: Any) -> Any:
     for node in ported.graph.node:
         for attribute in node.attribute:
             if attribute.HasField("g"):
-                _port_inner(ported, attribute.g)
+                _port_inner(ported, attribute.g, failed)
     kept = [each for each in ported.opset_import if each.domain != _HIDDEN_DOMAIN]
     del ported.opset_import[:]
     ported.opset_import.extend(kept)
@@ -95,7 +114,7 @@ def _drop_identities(graph: Any) -> None:
     graph.node.extend(nodes)
 
 
-def _port_inner(outer: Any, graph: Any) -> None:
+def _port_inner(outer: Any, graph: Any, failed: list[str]) -> None:
     """Ports a graph of a node as a model of its own, whose inputs are those of the
     graph and what it reads of the outer one."""
     import onnx
@@ -114,7 +133,7 @@ def _port_inner(outer: Any, graph: Any) -> None:
             model.graph.input.add().CopyFrom(values[name])
         else:
             return  # Of a type that is not known.
-    ported = port(model).graph
+    ported = port(model, failed).graph
     del graph.node[:], graph.initializer[:], graph.value_info[:]
     graph.node.extend(ported.node)
     graph.initializer.extend(tensor for tensor in ported.initializer if tensor.name not in read)
@@ -149,12 +168,13 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
               operators.OperatorPorter, places.PlacePorter, powers.PowerPorter, regions.RegionPorter,
               resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter,
               unrolled.UnrolledPorter, volumes.VolumePorter, graphs.NodeReader):
-    """Replaces the nodes of a graph."""
+    """Replaces the nodes of a graph, but for those whose first result is in `left`."""
 
-    def __init__(self, graph: Any, opset: int) -> None:
+    def __init__(self, graph: Any, opset: int, left: set[str]) -> None:
         import onnx
 
         self.onnx = onnx
+        self.left = left
         self.graph = graph
         self.opset = opset
         self.constants = graphs.constants_of(graph)
@@ -207,12 +227,18 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
         }
 
     def run(self) -> bool:
-        """Whether something was replaced."""
+        """Whether something was replaced. If _Failed is raised, the graph computes what it did."""
         is_changed = False
         for node in self.graph.node:
             if id(node) in self.done:
                 continue
-            if self.replace(node):
+            try:
+                is_replaced = node.output[0] not in self.left and self.replace(node)
+            except CompileError:  # The compiler would make wrong code of it.
+                raise
+            except Exception as error:
+                raise _Failed(node, error) from error
+            if is_replaced:
                 is_changed = True
             else:
                 self.out.append(node)

@@ -180,3 +180,40 @@ def test_arguments_of_other_programs_stay_as_they_are(needs_compiler, tmp_path, 
     x = aligned(np.zeros((64, 64), np.float32))
     result = np.array(function(x, np.array(3, np.int32) if "stablehlo" in text else 3))
     assert not x.any() and result[3, 3] == 7
+
+
+def chosen_powers(folder):
+    """A network that takes some of the powers of its input, and an input of it with an index that is none."""
+    onnx = pytest.importorskip("onnx")
+    from onnx import parser
+
+    model = parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        net (float[4] x, float[4] p, int64[2] i) => (float[2] y) { q = Pow(x, p) g = Gather(q, i) y = Tanh(g) }""")
+    onnx.save(model, folder / "net.onnx")
+    return [np.float32([2, 3, 4, 5]), np.full(4, 2, np.float32), np.int64([1, 99_999_999])]
+
+
+@pytest.mark.parametrize("place", ["powers.PowerPorter.on_power", "porter.port"])
+def test_what_cannot_be_ported_stays_and_indices_are_kept(needs_compiler, monkeypatch, tmp_path, place):
+    inputs = chosen_powers(tmp_path)
+
+    def fail(*_):
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(f"takt.porting.{place}", fail)
+    with pytest.warns(UserWarning, match="as the file has it.*KeyError: 'a bug'"):
+        artifact = takt.compile(tmp_path / "net.onnx", cache=tmp_path)
+    np.testing.assert_allclose(artifact.load().net(*inputs), np.tanh([9, 25]), rtol=1e-5)
+    with pytest.warns(UserWarning, match="KeyError"):  # Of the answer that was kept.
+        assert takt.compile(tmp_path / "net.onnx", cache=tmp_path).report["cached"]
+
+
+def test_networks_whose_indices_cannot_be_kept_are_refused(monkeypatch, tmp_path):
+    chosen_powers(tmp_path)
+
+    def fail(*_):
+        raise KeyError("a bug")
+
+    monkeypatch.setattr("takt.porting.bounds.bound", fail)
+    with pytest.raises(errors.CompileError, match="net.onnx: indices cannot be kept within their tensors: KeyError"):
+        takt.compile(tmp_path / "net.onnx", cache=tmp_path)
