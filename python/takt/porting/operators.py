@@ -110,10 +110,10 @@ class OperatorPorter:
 
     def on_qlinear_matmul(self, node: Any) -> bool:
         a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = node.input
-        if len(self.shapes.get(a_scale, [])) > 0 and self.shapes[a_scale] != [1]:
+        if self.shapes.get(a_scale) not in ([], [1]):
             return False  # One for each row.
         columns = len(self.shapes.get(b, [])) - 1
-        if len(self.shapes.get(b_scale, [])) > 1 or columns < 1:
+        if len(self.shapes.get(b_scale, [None, None])) > 1 or columns < 1:
             return False
         found = self.emit("MatMul", [
             self.dequantize(a, a_scale, a_zero), self.dequantize(b, b_scale, b_zero, axis=columns)])
@@ -305,16 +305,15 @@ class OperatorPorter:
         attributes = self.attributes(node)
         operands = []
         for name, side in zip(node.input, "AB"):
-            axes = list(range(len(self.shapes.get(name, []))))
-            order = axes
-            if attributes.get(f"transBatch{side}", 0):  # The first one becomes that of rows.
-                order = [*axes[1:-1], axes[0], axes[-1]] if len(axes) > 2 else []
-            if attributes.get(f"trans{side}", 0):
-                order = [*order[:-2], order[-1], order[-2]] if len(order) > 1 else []
-            if order != axes:
-                if not order:
+            if attributes.get(f"transBatch{side}", 0) or attributes.get(f"trans{side}", 0):
+                axes = list(range(len(self.shapes.get(name, []))))
+                if len(axes) < 2:  # It may be known once what makes it was put in other terms.
                     return False
-                name = self.emit("Transpose", [name], perm=order)
+                if attributes.get(f"transBatch{side}", 0):  # The first one becomes that of rows.
+                    axes = [*axes[1:-1], axes[0], axes[-1]]
+                if attributes.get(f"trans{side}", 0):
+                    axes[-2:] = axes[-1], axes[-2]
+                name = self.emit("Transpose", [name], perm=axes)
             operands.append(name)
         alpha = self.constant(np.float32(attributes.get("alpha", 1.0)))
         self.emit("Mul", [self.emit("MatMul", operands), alpha], node.output[0])

@@ -6,7 +6,7 @@ import pytest
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper, parser  # noqa: E402
 
 from takt.porting import porter  # noqa: E402
 
@@ -46,6 +46,14 @@ def floats(*shape):
 ])
 def test_products_of_what_is_turned(a, b, attributes):
     check(model_of("FusedMatMul", {"a": a, "b": b}, **attributes), {"a": a, "b": b})
+
+
+@pytest.mark.parametrize("turn", ["transA", "transB", "transBatchA"])
+def test_products_of_what_another_operator_of_the_runtime_makes(turn):
+    model = parser.parse_model(f"""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+        net (float[4,4,4] x, float[4] b) => (float[4,4,4] y) {{
+            g = com.microsoft.BiasGelu(x, b)  y = com.microsoft.FusedMatMul<{turn} = 1>(g, g) }}""")
+    check(model, {"x": floats(4, 4, 4), "b": floats(4)})
 
 
 @pytest.mark.parametrize("mode", ["bilinear", "nearest"])
