@@ -288,6 +288,8 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         in_shape, out_shape = self.shape(node.input[0]), self.shape(node.output[0])
         if node.input[0] not in self.dynamic:
             return False
+        if node.input[1] in self.dynamic:
+            return self.computed_conv(node)
         if weights is None or weights.dtype != np.float32 or weights.ndim != 4:
             return False
         if in_shape is None or out_shape is None or not self.is_float(node.input[0]):
@@ -331,6 +333,39 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         kernel = make_kernel(function, shape, **end)
         twin = self.kernel(kernel, inputs, self.fresh("conv"), (n, oh, ow, oc))
         self.set_last(output, self.reshaped(twin, images) if images else twin)
+        return True
+
+    def computed_conv(self, node: Any) -> bool:
+        """A convolution whose weights the network computes, such as the correlation with a template: they are packed
+        in each call. That with a single template is the sum over the channels of a depthwise one."""
+        source, name, bias_name = [*node.input, ""][:3]
+        in_shape, out_shape, shape = map(self.shape, (source, node.output[0], name))
+        bias = self.constants.get(bias_name) if bias_name else np.zeros(1, np.float32)
+        if (in_shape is None or out_shape is None or shape is None or bias is None or len(shape) != 4
+                or not self.is_float(source) or not self.is_float(name)):
+            return False
+        geometry, groups = self.window(node, shape[2:], in_shape, out_shape), self.attributes(node).get("group", 1)
+        (n, channels), (outs, ins, height, width), (oh, ow) = in_shape[:2], shape, out_shape[2:]
+        is_summed = groups == outs == 1
+        is_depthwise = is_summed or groups == channels == outs > 1
+        if is_summed:
+            outs, ins, groups = channels, 1, channels
+        if (geometry is None or outs % BLOCK or (groups > 1 and not is_depthwise)
+                or (not is_depthwise and (height * width > _TAPS_MAX or ins > _CHANNELS_MAX))):
+            return False
+        blocks = self.emit("Reshape", [self.to_first(name), self.constant(np.array(
+            [outs // BLOCK, BLOCK, ins, height, width]))], self.fresh("blocks"))
+        packed = self.emit("Transpose", [blocks], self.fresh("packed"), (outs // BLOCK, height, width, ins, BLOCK),
+                           perm=[0, 3, 4, 2, 1])
+        added = np.zeros(outs, np.float32)
+        added[:1 if is_summed else outs] = bias
+        function = "takt_depthwise2d_f32" if is_depthwise else "takt_conv2d_f32"
+        kernel = make_kernel(function, (n, *in_shape[2:], channels, oh, ow, outs, *geometry, groups))
+        twin = self.kernel(kernel, [self.to_last(source), packed, self.constant(added)], self.fresh("conv"),
+                           (n, oh, ow, outs))
+        if is_summed:
+            twin = self.emit("ReduceSum", [twin, self.constant(np.array([3]))], self.fresh("sums"), (n, oh, ow, 1))
+        self.set_last(node.output[0], twin)
         return True
 
     def packed(self, weights: np.ndarray, bias: np.ndarray, groups: int, is_depthwise: bool,

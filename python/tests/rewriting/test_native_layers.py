@@ -418,3 +418,23 @@ def test_numbers_are_put_into_a_tensor(needs_compiler, tmp_path, kind, shape, pl
     want = onnxruntime.InferenceSession(path).run(None, feeds)[0]
     found = takt.compile(path, cache=tmp_path, recipe="native").load().net(*feeds.values())
     np.testing.assert_allclose(found, want, atol=1e-5)
+
+
+# A template in each channel; one in all channels; a mixture of kernels, as in a network of experts.
+@pytest.mark.parametrize("has_bias", [False, True])
+@pytest.mark.parametrize("outs, ins, size, groups", [(32, 1, 6, 32), (1, 32, 6, 1), (16, 32, 3, 1)])
+def test_weights_that_the_network_computes(needs_compiler, tmp_path, outs, ins, size, groups, has_bias):
+    onnx = pytest.importorskip("onnx")
+    from takt.rewriting import rewriter
+
+    net = Net()
+    features = net.node("Relu", net.conv("x", 3, 32))
+    mean = net.node("Reshape", net.node("GlobalAveragePool", features), net.constant(np.array([1, 32])))
+    weights = net.node("Reshape", net.node("MatMul", mean, net.weights(32, outs * ins * size * size)),
+                       net.constant(np.array([outs, ins, size, size])))
+    bias = [net.weights(outs)] if has_bias else []
+    result = net.node("Tanh", net.node("Conv", features, weights, *bias, group=groups, pads=[1, 0, 0, 1]))
+    function = b"takt_conv2d_f32" if size == 3 else b"takt_depthwise2d_f32"
+    check(tmp_path, net, [1, 3, 20, 17], result, function, 1e-5)
+    rewritten, _ = rewriter.rewrite(onnx.load(tmp_path / "net.onnx"))
+    assert "Conv" not in {node.op_type for node in rewritten.graph.node}
