@@ -95,6 +95,7 @@ class _Round:
                 self.constants[tensor.name] = onnx.numpy_helper.to_array(tensor)
         self.results = {value.name for value in self.graph.output}
         self.shapes = inference.shapes_of(self.graph)
+        self.elements = inference.elements_of(self.graph)
 
     def run(self) -> bool:
         """Whether something was replaced."""
@@ -139,7 +140,7 @@ class _Round:
         return {name[:i] for name in names_of(self.graph) for i, letter in enumerate(name) if letter == "."}
 
     def compute(self, node: Any) -> dict[str, np.ndarray] | None:
-        """The node's results; None if they depend on an input, or are too large."""
+        """The node's results; None if they depend on the elements of an input, or are too large."""
         if node.domain not in ("", "ai.onnx") or node.op_type in _KEPT:
             return None
         if any(name in self.results for name in node.output):
@@ -150,6 +151,9 @@ class _Round:
                 return {name: self.constants[name]}
             if attribute.name == "value":
                 return {name: self.onnx.numpy_helper.to_array(attribute.t)}
+        if self.is_empty(node):
+            return {name: np.zeros(self.shapes[name], self.onnx.helper.tensor_dtype_to_np_dtype(self.elements[name]))
+                    for name in node.output if name}
         if self.folded.refused.intersection(node.output):
             return None
         names = [name for name in node.input if name]
@@ -163,6 +167,10 @@ class _Round:
         if values is None:
             self.folded.refused.update(name for name in node.output if name)
         return values
+
+    def is_empty(self, node: Any) -> bool:
+        """Whether the results have no element, whatever the inputs are."""
+        return all(0 in self.shapes.get(name, ()) and self.elements.get(name) for name in node.output if name)
 
     def is_quick(self, node: Any) -> bool:
         """Whether the reference computes the node, whose inputs are known, in little time."""
