@@ -29,6 +29,16 @@ class _Axis:
 class ResizePorter:
     """The part of the porter that knows it."""
 
+    def is_whole(self, name: str) -> bool:
+        types = self.onnx.TensorProto
+        return self.types.get(name) in (types.INT8, types.UINT8, types.INT16, types.UINT16, types.INT32)
+
+    def resize_whole(self, node: Any) -> None:
+        """Integers are resized as floats, whose fractions are cut off, as ONNX Runtime does."""
+        source = self.emit("Cast", [node.input[0]], to=self.onnx.TensorProto.FLOAT)
+        found = self.emit("Resize", [source, *node.input[1:]], **self.attributes(node))
+        self.emit("Cast", [found], node.output[0], to=self.types[node.input[0]])
+
     def on_resize(self, node: Any) -> bool:
         own = {"mode": b"nearest", "coordinate_transformation_mode": b"half_pixel", **self.attributes(node)}
         mode, way = (own[key].decode() for key in ("mode", "coordinate_transformation_mode"))
@@ -41,6 +51,9 @@ class ResizePorter:
                         or (mode == "nearest" and way in ("align_corners", "pytorch_half_pixel"))
                         or len(self.shapes.get(node.input[0], [])) > 4)
         is_float = self.types.get(node.input[0]) == self.onnx.TensorProto.FLOAT
+        if mode != "nearest" and self.is_whole(node.input[0]):
+            self.resize_whole(node)
+            return True
         if is_known or (mode != "nearest" and not is_float):
             return False
         if axes is None:

@@ -1060,6 +1060,19 @@ def test_places_between_pixels_as_pytorch_counts_them():
     check(model, {"x": floats(1, 2, 4, 5)}, "Resize")
 
 
+@pytest.mark.parametrize("element", [np.uint8, np.int8])
+def test_bytes_are_resized_as_floats_are(needs_compiler, tmp_path, element):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    resize = helper.make_node("Resize", ["x", "", "scales"], ["y"], mode="linear")
+    model = model_of([resize], {"x": (helper.np_dtype_to_tensor_dtype(np.dtype(element)), [1, 2, 5, 4])}, {"y": None},
+                     scales=np.float32([1, 1, 2, 4]))
+    model.graph.output[0].type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(np.dtype(element))
+    onnx.save(model, tmp_path / "net.onnx")
+    x = RNG.integers(-128, 128, (1, 2, 5, 4)).astype(element)
+    wanted = onnxruntime.InferenceSession(tmp_path / "net.onnx").run(None, {"x": x})[0]
+    np.testing.assert_array_equal(takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(x), wanted)
+
+
 @pytest.mark.parametrize("mode", ["nearest", "linear"])
 @pytest.mark.parametrize("way", ["asymmetric", "half_pixel"])
 def test_volumes_are_resized_along_each_axis(mode, way):
