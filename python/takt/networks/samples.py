@@ -514,7 +514,8 @@ class _Proof(graphs.NodeReader):
 
     def on_matmul(self, node: Any) -> int:
         left, right = node.input
-        _demand(min(len(self.shape(left)), len(self.shape(right))) >= 2)
+        if min(len(self.shape(left)), len(self.shape(right))) == 1:
+            return self.on_vector_product(left, right)
         ends = [len(self.shape(name)) - self.places[name] if name in self.places else None for name in node.input]
         rank = len(self.shape(node.output[0]))
         if None not in ends:
@@ -524,6 +525,15 @@ class _Proof(graphs.NodeReader):
         else:
             _demand(ends[1] == 1 and self.is_fixed(left) or ends[1] > 2 and self.is_shared(left, ends[1]))
         return rank - next(end for end in ends if end is not None)
+
+    def on_vector_product(self, left: str, right: str) -> int:
+        """The vector is that of each sample, and the products are not summed over samples."""
+        is_left = len(self.shape(left)) == 1
+        vector, others = (left, right) if is_left else (right, left)
+        _demand(others in self.places and self.is_fixed(vector))
+        summed = len(self.shape(others)) - (2 if is_left else 1)
+        _demand(self.places[others] != summed)
+        return self.places[others] - (self.places[others] > summed)
 
     def on_einsum(self, node: Any) -> int:
         terms, _, result = self.attributes(node)["equation"].decode().replace(" ", "").partition("->")

@@ -84,6 +84,7 @@ def test_samples_stay_apart(body, constants):
     ("y = ReduceMean(x, axes) ", {"axes": ints(0)}),
     ("mean = ReduceMean(x, axes) y = Sub(x, mean)", {"axes": ints(0)}),
     ("t = Transpose(x) y = MatMul(x, t)", {}),
+    ("v = ReduceSum<keepdims = 0>(x, axes) p = MatMul(v, x) y = Add(x, p)", {"axes": ints(1)}),
     ("y = Softmax<axis = 0>(x)", {}),
     ("y = Transpose(x)", {}),
     ("n = Shape<end = 1>(x) f = Cast<to = 1>(n) y = Div(x, f)", {}),
@@ -122,6 +123,10 @@ def test_what_mixes_samples_is_not_split(body, constants):
     ("t = Transpose<perm = [1, 0, 2]>(x) rows = Reshape(t, flat) s = Shape(x) y = Reshape(rows, s)", False,
      {"flat": ints(-1, 4)}),
     ("t = Transpose<perm = [0, 2, 1]>(x) y = MatMul(x, t)", True, {}),
+    ("p = MatMul(x, v) y = Unsqueeze(p, one)", True, {"v": floats(4), "one": ints(1)}),
+    ("p = MatMul(v, x) y = Unsqueeze(p, one)", True, {"v": floats(5), "one": ints(1)}),
+    ("t = Transpose<perm = [1, 0, 2]>(x) p = MatMul(t, v) q = Transpose(p) y = Unsqueeze(q, one)", True,
+     {"v": floats(4), "one": ints(1)}),
     ("s = Shape(x) wide = Expand(query, s) p = Mul(wide, x) y = Add(p, x)", True, {"query": floats(1, 5, 4)}),
     ("y = Conv(x, w)", True, {"w": floats(2, 5, 3)}),
     ("t = Transpose<perm = [1, 0, 2]>(x) r, h = GRU<hidden_size = 2>(t, w, u) f = Squeeze(r, one) "
