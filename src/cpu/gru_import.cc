@@ -13,16 +13,15 @@ struct GruParameters {
   BufferParameter<const float> input, weights, bias, state;
   BufferParameter<float> output;
   int32_t steps, batch, hidden;
-  RowTileParameters tile;  // Not read: one workgroup computes everything.
+  // Read by GruTileImport() only.
+  int32_t lanes;
+  RowTileParameters tile;
 };
 static_assert(offsetof(GruParameters, steps) == 120);
+static_assert(offsetof(GruParameters, tile) == 136);
 
-}  // namespace
-
-int GruImport(void* parameters, void* context, void*) {
-  const auto& p = *static_cast<const GruParameters*>(parameters);
-  const kernels::RecurrentShape shape = {p.steps, p.batch, p.hidden};
-  if (kernels::CheckRecurrentShape(shape) != nullptr) return kImportInvalid;
+int Run(const GruParameters& p, const kernels::RecurrentShape& shape,
+        const kernels::RecurrentTile& tile, void* context) {
   const int64_t states = shape.steps * shape.batch * shape.hidden;
   if (p.input.size < 3 * states ||
       p.weights.size < 3 * shape.hidden * shape.hidden ||
@@ -31,9 +30,31 @@ int GruImport(void* parameters, void* context, void*) {
     return kImportInvalid;
   }
   static_cast<const kernels::F32Kernels*>(context)->gru(
-      shape, {p.input.data(), p.weights.data(), p.bias.data(), p.state.data(),
-              p.output.data()});
+      shape,
+      {p.input.data(), p.weights.data(), p.bias.data(), p.state.data(),
+       p.output.data()},
+      tile);
   return 0;
+}
+
+}  // namespace
+
+int GruImport(void* parameters, void* context, void*) {
+  const auto& p = *static_cast<const GruParameters*>(parameters);
+  const kernels::RecurrentShape shape = {p.steps, p.batch, p.hidden};
+  if (kernels::CheckRecurrentShape(shape) != nullptr) return kImportInvalid;
+  return Run(p, shape, {0, shape.batch, 0, shape.hidden}, context);
+}
+
+int GruTileImport(void* parameters, void* context, void*) {
+  const auto& p = *static_cast<const GruParameters*>(parameters);
+  const kernels::RecurrentShape shape = {p.steps, p.batch, p.hidden};
+  kernels::RecurrentTile tile;
+  if (!kernels::FindRecurrentTile(shape, p.lanes, p.tile.part, p.tile.first_row,
+                                  p.tile.row_count, &tile)) {
+    return kImportInvalid;
+  }
+  return Run(p, shape, tile, context);
 }
 
 }  // namespace takt::cpu

@@ -6,7 +6,10 @@
 
 namespace takt::cpu {
 
+// Computes everything in one workgroup.
 int GruImport(void* parameters, void* context, void* reserved);
+// Computes a tile (kernels::RecurrentTile).
+int GruTileImport(void* parameters, void* context, void* reserved);
 
 }  // namespace takt::cpu
 

@@ -6,7 +6,10 @@
 
 namespace takt::cpu {
 
+// Computes everything in one workgroup.
 int LstmImport(void* parameters, void* context, void* reserved);
+// Computes a tile (kernels::RecurrentTile).
+int LstmTileImport(void* parameters, void* context, void* reserved);
 
 }  // namespace takt::cpu
 

@@ -24,9 +24,10 @@ struct LstmOperands {
   float* output;  // [steps + 1][batch][hidden]: h of each step, the last c.
 };
 
-// The shape has passed CheckRecurrentShape(); the output is none of the inputs.
+// As GruKernel.
 using LstmKernel = void (*)(const RecurrentShape& shape,
-                            const LstmOperands& operands);
+                            const LstmOperands& operands,
+                            const RecurrentTile& tile);
 
 }  // namespace takt::kernels
 

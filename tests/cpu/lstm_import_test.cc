@@ -18,7 +18,7 @@ using Buffer = ImportBuffer;
 struct Parameters {
   Buffer input, weights, state, cell, output;
   int32_t steps, batch, hidden;
-  int32_t part, first_row, row_count;
+  int32_t lanes, part, first_row, row_count;
 };
 
 class LstmImportTest : public testing::Test {
@@ -32,6 +32,7 @@ class LstmImportTest : public testing::Test {
           2,
           2,
           16,
+          16,
           0,
           0,
           2};
@@ -40,9 +41,15 @@ class LstmImportTest : public testing::Test {
     for (float& x : output_) x = 0.f;
     return import_.function(&parameters, import_.context, nullptr);
   }
+  int CallTile(Parameters parameters) {
+    for (float& x : output_) x = 0.f;
+    return tile_import_.function(&parameters, tile_import_.context, nullptr);
+  }
 
   const ImportFunction import_ =
       *FindKernelImport("takt_lstm_f32", kernels::SelectKernels({}), nullptr);
+  const ImportFunction tile_import_ = *FindKernelImport(
+      "takt_lstm_tile_f32", kernels::SelectKernels({}), nullptr);
   // Element 0 lies before the buffer.
   std::vector<float> input_ = std::vector<float>(257, 0.f);
   std::vector<float> weights_ = std::vector<float>(1024, 0.f);
@@ -63,6 +70,34 @@ TEST_F(LstmImportTest, ComputesAllSteps) {
   EXPECT_FLOAT_EQ(output_[65], .25f);
   EXPECT_FLOAT_EQ(output_[96], .25f);
   EXPECT_EQ(output_[97], 0.f);
+}
+
+TEST_F(LstmImportTest, ComputesATileOfRows) {
+  p_.first_row = 1;
+  ASSERT_EQ(CallTile(p_), 0);
+  EXPECT_EQ(output_[16], 0.f);
+  EXPECT_NEAR(output_[17], std::tanh(.5f) / 2, 1e-6f);
+  EXPECT_EQ(output_[33], 0.f);
+  EXPECT_NEAR(output_[49], std::tanh(.25f) / 2, 1e-6f);
+}
+
+TEST_F(LstmImportTest, RefusesTilesThatAreNotThere) {
+  const std::vector<std::function<void(Parameters&)>> faults = {
+      [](Parameters& p) { p.lanes = 0; },
+      [](Parameters& p) { p.lanes = 8; },
+      [](Parameters& p) { p.lanes = 32; },
+      [](Parameters& p) { p.part = 1; },
+      [](Parameters& p) { p.part = -1; },
+      [](Parameters& p) { p.first_row = 2; },
+      [](Parameters& p) { p.first_row = -1; },
+      [](Parameters& p) { p.row_count = 0; },
+      [](Parameters& p) { p.hidden = 8; },
+      [](Parameters& p) { --p.output.size; },
+  };
+  WithEachFault(p_, faults, [&](const Parameters& parameters) {
+    EXPECT_NE(CallTile(parameters), 0);
+    for (const float x : output_) EXPECT_EQ(x, 0.f);
+  });
 }
 
 TEST_F(LstmImportTest, RefusesWhatDoesNotFit) {

@@ -76,22 +76,45 @@ struct Problem {
   }
 };
 
+// Checks every kernel, in tiles of `rows` rows and `lanes` lanes.
+void CheckKernels(const Problem& p, int64_t rows, int64_t lanes) {
+  SCOPED_TRACE(testing::Message()
+               << p.s.hidden << " in " << rows << " x " << lanes);
+  const std::vector<double> expected = p.Expected();
+  for (const KernelTable& kernels : RunnableKernels()) {
+    std::vector<float> found(expected.size());
+    for (int64_t row = 0; row < p.s.batch; row += rows) {
+      for (int64_t part = 0; part * lanes < p.s.hidden; ++part) {
+        RecurrentTile tile;
+        ASSERT_TRUE(FindRecurrentTile(p.s, lanes, part, row, rows, &tile));
+        kernels.f32->gru(p.s,
+                         {p.input.data(), p.packed.data(), p.bias.data(),
+                          p.state.data(), found.data()},
+                         tile);
+      }
+    }
+    for (size_t i = 0; i < found.size(); ++i) {
+      ASSERT_NEAR(static_cast<double>(found[i]), expected[i], 2e-5) << i;
+    }
+  }
+}
+
 TEST(GruTest, EveryKernelComputesTheDefinition) {
   TestRandom random(3);
   for (const RecurrentShape& s :
        {RecurrentShape{1, 1, 16}, RecurrentShape{3, 2, 48},
-        RecurrentShape{4, 1, 80}, RecurrentShape{2, 3, 128}}) {
-    const Problem p(s, random);
-    const std::vector<double> expected = p.Expected();
-    for (const KernelTable& kernels : RunnableKernels()) {
-      std::vector<float> found(expected.size());
-      kernels.f32->gru(s, {p.input.data(), p.packed.data(), p.bias.data(),
-                           p.state.data(), found.data()});
-      for (size_t i = 0; i < found.size(); ++i) {
-        ASSERT_NEAR(static_cast<double>(found[i]), expected[i], 2e-5) << i;
-      }
-    }
+        RecurrentShape{4, 1, 80}, RecurrentShape{2, 3, 128},
+        RecurrentShape{3, 6, 80}}) {
+    CheckKernels(Problem(s, random), s.batch, s.hidden);
   }
+}
+
+TEST(GruTest, TilesAreRowsOfAllStepsOrLanesOfOneStep) {
+  TestRandom random(4);
+  CheckKernels(Problem({3, 7, 48}, random), 5, 48);
+  CheckKernels(Problem({3, 2, 16}, random), 1, 16);
+  CheckKernels(Problem({1, 1, 80}, random), 1, 32);
+  CheckKernels(Problem({1, 5, 112}, random), 4, 48);
 }
 
 TEST(GruTest, ChecksSizes) {
@@ -100,6 +123,15 @@ TEST(GruTest, ChecksSizes) {
   EXPECT_NE(CheckRecurrentShape({1, 65537, 16}), nullptr);
   EXPECT_NE(CheckRecurrentShape({1, 1, 24}), nullptr);
   EXPECT_NE(CheckRecurrentShape({1, 1, 8208}), nullptr);
+}
+
+TEST(GruTest, ATileOfSeveralStepsHasAllLanes) {
+  RecurrentTile tile;
+  EXPECT_TRUE(FindRecurrentTile({1, 1, 32}, 16, 1, 0, 1, &tile));
+  EXPECT_EQ(tile.lane_begin, 16);
+  EXPECT_EQ(tile.lane_end, 32);
+  EXPECT_FALSE(FindRecurrentTile({2, 1, 32}, 16, 1, 0, 1, &tile));
+  EXPECT_FALSE(FindRecurrentTile({1, 1, 32}, 16, 2, 0, 1, &tile));
 }
 
 }  // namespace

@@ -73,22 +73,45 @@ struct Problem {
   }
 };
 
+// Checks every kernel, in tiles of `rows` rows and `lanes` lanes.
+void CheckKernels(const Problem& p, int64_t rows, int64_t lanes) {
+  SCOPED_TRACE(testing::Message()
+               << p.s.hidden << " in " << rows << " x " << lanes);
+  const std::vector<double> expected = p.Expected();
+  for (const KernelTable& kernels : RunnableKernels()) {
+    std::vector<float> found(expected.size());
+    for (int64_t row = 0; row < p.s.batch; row += rows) {
+      for (int64_t part = 0; part * lanes < p.s.hidden; ++part) {
+        RecurrentTile tile;
+        ASSERT_TRUE(FindRecurrentTile(p.s, lanes, part, row, rows, &tile));
+        kernels.f32->lstm(p.s,
+                          {p.input.data(), p.packed.data(), p.state.data(),
+                           p.cell.data(), found.data()},
+                          tile);
+      }
+    }
+    for (size_t i = 0; i < found.size(); ++i) {
+      ASSERT_NEAR(static_cast<double>(found[i]), expected[i], 2e-5) << i;
+    }
+  }
+}
+
 TEST(LstmTest, EveryKernelComputesTheDefinition) {
   TestRandom random(3);
   for (const RecurrentShape& s :
        {RecurrentShape{1, 1, 16}, RecurrentShape{3, 2, 48},
-        RecurrentShape{4, 1, 80}, RecurrentShape{2, 3, 128}}) {
-    const Problem p(s, random);
-    const std::vector<double> expected = p.Expected();
-    for (const KernelTable& kernels : RunnableKernels()) {
-      std::vector<float> found(expected.size());
-      kernels.f32->lstm(s, {p.input.data(), p.packed.data(), p.state.data(),
-                            p.cell.data(), found.data()});
-      for (size_t i = 0; i < found.size(); ++i) {
-        ASSERT_NEAR(static_cast<double>(found[i]), expected[i], 2e-5) << i;
-      }
-    }
+        RecurrentShape{4, 1, 80}, RecurrentShape{2, 3, 128},
+        RecurrentShape{3, 6, 80}}) {
+    CheckKernels(Problem(s, random), s.batch, s.hidden);
   }
+}
+
+TEST(LstmTest, TilesAreRowsOfAllStepsOrLanesOfOneStep) {
+  TestRandom random(4);
+  CheckKernels(Problem({3, 7, 48}, random), 5, 48);
+  CheckKernels(Problem({3, 2, 16}, random), 1, 16);
+  CheckKernels(Problem({1, 1, 80}, random), 1, 32);
+  CheckKernels(Problem({1, 5, 112}, random), 4, 48);
 }
 
 }  // namespace
