@@ -5,7 +5,11 @@
 
 namespace takt::cpu {
 
+// One workgroup computes everything.
 int SelectBoxesImport(void* parameters, void* context, void* reserved);
+// Lists of boxes (kernels::SelectBoxLists), and what they are together.
+int SelectBoxListsImport(void* parameters, void* context, void* reserved);
+int JoinBoxListsImport(void* parameters, void* context, void* reserved);
 
 }  // namespace takt::cpu
 

@@ -209,6 +209,8 @@ constexpr Entry kEntries[] = {
     {"takt_lstm_tile_f32", &LstmTileImport},
     {"takt_softmax_f32", &SoftmaxF32Import},
     {"takt_select_boxes_f32", &SelectBoxesImport},
+    {"takt_select_box_lists_f32", &SelectBoxListsImport},
+    {"takt_join_box_lists", &JoinBoxListsImport},
     {"takt_top_k_f32", &TopKImport},
     {"takt_top_k_i64", &TopKI64Import},
     {"takt_arg_max_f32", &ArgMaxImport},

@@ -11,6 +11,25 @@
 namespace takt::kernels {
 namespace {
 
+// The boxes without what follows them, by lists that are made in two parts.
+std::vector<int32_t> SelectInLists(const BoxesShape& shape,
+                                   const std::vector<float>& boxes,
+                                   const std::vector<float>& scores,
+                                   float overlap_max, float score_min) {
+  std::vector<int32_t> lists(shape.list_numbers() + 1, -7);
+  const BoxesOperands operands = {boxes.data(), scores.data(), lists.data(),
+                                  overlap_max, score_min};
+  const int64_t middle = shape.lists() / 2;
+  SelectBoxLists(shape, operands, middle, shape.lists());
+  SelectBoxLists(shape, operands, 0, middle);
+  EXPECT_EQ(lists.back(), -7);
+  std::vector<int32_t> output(shape.output_numbers() + 1, -7);
+  JoinBoxLists(shape, lists.data(), output.data());
+  EXPECT_EQ(output.back(), -7);
+  output.resize(3 + 3 * output[0]);
+  return output;
+}
+
 std::vector<int32_t> Select(const BoxesShape& shape,
                             const std::vector<float>& boxes,
                             const std::vector<float>& scores, float overlap_max,
@@ -20,6 +39,9 @@ std::vector<int32_t> Select(const BoxesShape& shape,
                       score_min});
   EXPECT_EQ(output.back(), -7);
   output.pop_back();
+  EXPECT_EQ(
+      SelectInLists(shape, boxes, scores, overlap_max, score_min),
+      std::vector<int32_t>(output.begin(), output.begin() + 3 + 3 * output[0]));
   return output;
 }
 
@@ -71,6 +93,15 @@ TEST(SelectBoxesTest, BoxesThatAreNone) {
   EXPECT_EQ(Select({1, 1, 4, 4, false}, boxes, {kNan, 2, kNan, 4}, 0, kAll)[0],
             2);
   EXPECT_EQ(Select({1, 1, 0, 4, false}, {}, {}, 0, kAll)[0], 0);
+}
+
+TEST(SelectBoxesTest, ListsThatLieAreCut) {
+  const BoxesShape shape = {2, 1, 3, 2, false};
+  const std::vector<int32_t> lists = {3, 5, 6, -1, 7, 8};
+  std::vector<int32_t> output(shape.output_numbers(), -7);
+  JoinBoxLists(shape, lists.data(), output.data());
+  EXPECT_EQ(output, (std::vector<int32_t>{2, 0, 0, 0, 0, 5, 0, 0, 6, -7, -7, -7,
+                                          -7, -7, -7}));
 }
 
 // As the definition says it, with all that is left at each step.
