@@ -11,6 +11,12 @@ from . import tiled_calls
 from .packing import BLOCK
 
 _HIDDEN_MAX = 1 << 13  # As in src/kernels/gru.h.
+_CALL_MACS = 1 << 20  # Of a tile of several steps, which takes some 100 µs at most.
+_STEP_MACS = 1 << 19  # From here on a call for each step, in tiles of lanes, pays.
+_TILE_MACS = 1 << 17  # At least, where a call has several tiles.
+_ROWS = 4  # That share the weights in src/kernels/gru_impl.inc.
+_LANES = 64  # That are summed together there.
+_CALLS_MAX = 256
 _OPEN = 50  # The sigmoid of it is 1, and that of its negative adds nothing to a float.
 
 
@@ -27,6 +33,28 @@ class _Layer:
     states: list[str]  # Before the first step; "" is zeros.
 
 
+@dataclasses.dataclass(frozen=True)
+class _Tiles:
+    """What a call computes, and a workgroup of it."""
+
+    steps: int  # Of the call.
+    rows: int
+    lanes: int  # All of them, if the call has several steps.
+
+
+def _tiles(shape: tuple[int, int, int], gates: int) -> _Tiles:
+    steps, batch, hidden = shape
+    macs = gates * hidden * hidden  # Of a row in a step.
+    rows = tiled_calls.even_rows(batch, _TILE_MACS // (steps * macs), _ROWS)
+    steps_of_call = max(1, -(-steps // _CALLS_MAX))
+    if rows * macs < _STEP_MACS:
+        steps_of_call = max(steps_of_call, _CALL_MACS // (rows * macs))
+    lanes = hidden
+    if min(steps, steps_of_call) == 1:
+        lanes = min(hidden, _LANES * -(-_TILE_MACS // (rows * gates * hidden * _LANES)))
+    return _Tiles(min(steps, steps_of_call), rows, lanes)
+
+
 class RecurrentRewriter:
     """The part of the rewriter that knows recurrent layers."""
 
@@ -40,7 +68,7 @@ class RecurrentRewriter:
         ahead, inner = layer.bias
         # Those of z and r are added before and after alike.
         ahead = ahead + np.where(np.arange(3 * hidden) < 2 * hidden, inner, 0).astype(np.float32)
-        states = self.call_layer("takt_gru_f32", layer, 3, ahead, [self.constant(inner[2 * hidden:])], steps)
+        states = self.call_layer("takt_gru_tile_f32", layer, 3, ahead, [self.constant(inner[2 * hidden:])], 0)
         self.emit_steps(node, layer, states)
         if len(node.output) > 1 and node.output[1]:
             self.own_rows(states, layer, steps - 1, steps, node.output[1])
@@ -57,21 +85,21 @@ class RecurrentRewriter:
             layer, weights=np.pad(layer.weights, ((2 * hidden, 0), (0, 0))),
             packed=np.pad(layer.packed, ((2 * hidden // BLOCK, 0), (0, 0), (0, 0))))
         zeros = self.constant(np.zeros(hidden, np.float32))
-        states = self.call_layer("takt_gru_f32", gated, 3, np.append(ahead, layer.bias.sum(0)), [zeros], steps)
+        states = self.call_layer("takt_gru_tile_f32", gated, 3, np.append(ahead, layer.bias.sum(0)), [zeros], 0)
         self.emit_steps(node, gated, states)
         if len(node.output) > 1 and node.output[1]:
             self.own_rows(states, gated, steps - 1, steps, node.output[1])
         return True
 
     def on_lstm(self, node: Any) -> bool:
-        """The call's last row is the state of the cell after all steps."""
+        """The last row of a call is the state of the cell after its steps."""
         if self.attributes(node).get("input_forget", 0) or (len(node.input) > 7 and node.input[7]):
             return False
         layer = self.recurrent(node, 4, [b"Sigmoid", b"Tanh", b"Tanh"])
         if layer is None:
             return False
         steps = layer.shape[0]
-        states = self.call_layer("takt_lstm_f32", layer, 4, layer.bias.sum(0), [], steps + 1)
+        states = self.call_layer("takt_lstm_tile_f32", layer, 4, layer.bias.sum(0), [], 1)
         self.emit_steps(node, layer, states)
         for i, row in ((1, steps - 1), (2, steps)):
             if len(node.output) > i and node.output[i]:
@@ -109,17 +137,43 @@ class RecurrentRewriter:
         return _Layer(source, (steps, batch, wide), hidden, w, packed, bias, states)
 
     def call_layer(self, function: str, layer: _Layer, gates: int, bias: np.ndarray,
-                   constants: list[str], rows: int) -> str:
-        """One product for the inputs of all steps, and one call for the states."""
+                   constants: list[str], rows_behind: int) -> str:
+        """One product for the inputs of all steps, and calls for the states, each for as many steps as take no longer
+        than a tile may.
+
+        Each call returns the state after each of its steps and `rows_behind` further rows. The result has those of the
+        last call. The next call begins with the last state and these rows.
+        """
         steps, batch, hidden = layer.shape
         name = self.fresh("gates")
         self.product(self.to_first(layer.source), self.shape(layer.source), layer.weights.T, bias, name)
         before = [self.widened(self.to_first(state), layer) if state
                   else self.constant(np.zeros((1, batch, hidden), np.float32)) for state in layer.states]
-        call = tiled_calls.TiledCall(
-            function, ("f32",) * 5, layer.shape, (), 1, 1, 1, steps * batch * gates * hidden * hidden)
-        return self.kernel(call, [name, self.constant(layer.packed), *constants, *before],
-                           self.fresh("states"), (rows, batch, hidden))
+        tiles = _tiles(layer.shape, gates)
+        weights = self.constant(layer.packed)
+        parts = []
+        for first in range(0, steps, tiles.steps):
+            count = min(tiles.steps, steps - first)
+            rows = count + rows_behind
+            call = tiled_calls.TiledCall(
+                function, ("f32",) * 5, (count, batch, hidden, tiles.lanes), (), -(-hidden // tiles.lanes), batch,
+                tiles.rows, count * batch * gates * hidden * hidden)
+            inputs = name if count == steps else self.some_rows(
+                name, (first, first + count), (count, batch, gates * hidden))
+            states = self.kernel(call, [inputs, weights, *constants, *before], self.fresh("states"),
+                                 (rows, batch, hidden))
+            if first + count == steps:
+                parts.append(states)
+                break
+            before = [self.some_rows(states, (row, row + 1), (1, batch, hidden)) for row in range(count - 1, rows)]
+            parts.append(self.some_rows(states, (0, count), (count, batch, hidden)) if rows_behind else states)
+        if len(parts) == 1:
+            return parts[0]
+        return self.emit("Concat", parts, self.fresh("states"), (steps + rows_behind, batch, hidden), axis=0)
+
+    def some_rows(self, source: str, rows: tuple[int, int], shape: tuple[int, ...]) -> str:
+        bounds = (self.constant(np.array(values, np.int64)) for values in ((rows[0],), (rows[1],), (0,)))
+        return self.emit("Slice", [source, *bounds], self.fresh("states"), shape)
 
     def widened(self, state: str, layer: _Layer) -> str:
         _, batch, hidden = layer.shape

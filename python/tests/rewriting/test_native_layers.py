@@ -191,7 +191,7 @@ def test_a_gru_is_one_call(needs_compiler, tmp_path, has_state, hidden, output):
         "GRU", ["x", *weights], ["all", "next"], hidden_size=hidden, linear_before_reset=1)
     net.nodes.append(node)
     result = net.node("Tanh", ["all", "next"][output])
-    check(tmp_path, net, [steps, batch, inputs], result, b"takt_gru_f32", 1e-5)
+    check(tmp_path, net, [steps, batch, inputs], result, b"takt_gru_tile_f32", 1e-5)
 
 
 @pytest.mark.parametrize("output", [0, 1])
@@ -205,7 +205,7 @@ def test_an_rnn_is_a_call_of_a_gru(needs_compiler, tmp_path, has_state, hidden, 
         weights += ["", net.weights(1, batch, hidden)]
     net.nodes.append(onnx.helper.make_node("RNN", ["x", *weights], ["all", "next"], hidden_size=hidden))
     result = net.node("Tanh", ["all", "next"][output])
-    check(tmp_path, net, [steps, batch, inputs], result, b"takt_gru_f32", 1e-5)
+    check(tmp_path, net, [steps, batch, inputs], result, b"takt_gru_tile_f32", 1e-5)
 
 
 @pytest.mark.parametrize("output", [0, 1, 2])
@@ -221,7 +221,32 @@ def test_an_lstm_is_one_call(needs_compiler, tmp_path, has_state, hidden, output
     net.nodes.append(onnx.helper.make_node(
         "LSTM", ["x", *weights], ["all", "next", "cell"], hidden_size=hidden))
     result = net.node("Tanh", ["all", "next", "cell"][output])
-    check(tmp_path, net, [steps, batch, inputs], result, b"takt_lstm_f32", 1e-5)
+    check(tmp_path, net, [steps, batch, inputs], result, b"takt_lstm_tile_f32", 1e-5)
+
+
+# Steps and hidden units for: a call of a few steps; a call for each step, in tiles of lanes; tiles of rows.
+@pytest.mark.parametrize("output", [0, 1, 2])
+@pytest.mark.parametrize("steps, batch, hidden, calls", [(19, 1, 256, (4, 5)), (3, 2, 512, (3, 3)), (6, 13, 80, (1, 1))])
+@pytest.mark.parametrize("kind", ["GRU", "LSTM"])
+def test_calls_of_long_layers_are_short(needs_compiler, tmp_path, kind, steps, batch, hidden, calls, output):
+    onnx = pytest.importorskip("onnx")
+    from takt.rewriting import rewriter
+
+    if kind == "GRU" and output == 2:
+        return
+    net = Net()
+    inputs, gates = 6, {"GRU": 3, "LSTM": 4}[kind]
+    of_state = net.random.standard_normal((1, gates * hidden, hidden)) * hidden**-0.5
+    weights = [net.weights(1, gates * hidden, inputs), net.constant(of_state.astype(np.float32)),
+               net.weights(1, 2 * gates * hidden)]
+    outputs = ["all", "next", "cell"][:gates - 1]
+    options = {"linear_before_reset": 1} if kind == "GRU" else {}
+    net.nodes.append(onnx.helper.make_node(kind, ["x", *weights], outputs, hidden_size=hidden, **options))
+    result = net.node("Tanh", outputs[output])
+    check(tmp_path, net, [steps, batch, inputs], result, f"takt_{kind.lower()}_tile_f32".encode(), 1e-5)
+    rewritten, kernels = rewriter.rewrite(onnx.load(tmp_path / "net.onnx"))
+    functions = [kernels[node.attribute[0].i].function for node in rewritten.graph.node if node.op_type == "TaktKernel"]
+    assert sum("_tile_" in each for each in functions) == calls[gates - 3]
 
 
 @pytest.mark.parametrize("change", [{"direction": "reverse"}, {"input_forget": 1}, {"clip": 3.0}])
