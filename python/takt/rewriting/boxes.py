@@ -9,6 +9,7 @@ import numpy as np
 from . import tiled_calls
 
 _BOXES_MAX = 1 << 16  # Of src/kernels/select_boxes.h.
+_TILE_SCORES = 1 << 15
 
 
 class BoxesRewriter:
@@ -30,11 +31,15 @@ class BoxesRewriter:
         if count > _BOXES_MAX or rows == 0 or rows >= 1 << 24:
             return False
         is_centered = self.attributes(node).get("center_point_box", 0)
-        call = tiled_calls.TiledCall(
-            "takt_select_boxes_f32", ("f32", "f32", "i32"), (batch, classes, count, most, is_centered),
-            (float(overlap), float(least)), 1, 1, 1, 0)
-        found = self.kernel(call, [self.to_first(boxes), self.to_first(scores)], self.fresh("boxes"),
-                            (1 + rows, 3), self.onnx.TensorProto.INT32)
+        lists = tiled_calls.TiledCall(
+            "takt_select_box_lists_f32", ("f32", "f32", "i32"), (batch, classes, count, most, is_centered),
+            (float(overlap), float(least)), 1, batch * classes, max(1, min(batch * classes, _TILE_SCORES // count)), 0)
+        join = tiled_calls.TiledCall(
+            "takt_join_box_lists", ("i32", "i32"), (batch, classes, count, most), (), 1, 1, 1, 0)
+        kind = self.onnx.TensorProto.INT32
+        found = self.kernel(lists, [self.to_first(boxes), self.to_first(scores)], self.fresh("boxes"),
+                            (batch * classes, 1 + most), kind)
+        found = self.kernel(join, [found], self.fresh("boxes"), (1 + rows, 3), kind)
         zero, one, both = (self.constant(np.array(each)) for each in ([0], [1], [0, 1]))
         # The first row says how many boxes follow.
         head = self.emit("Slice", [found, self.constant(np.array([0, 0])), self.constant(np.array([1, 1])), both],
