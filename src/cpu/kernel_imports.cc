@@ -10,6 +10,7 @@
 #include "cpu/boxes_import.h"
 #include "cpu/buffer_parameter.h"
 #include "cpu/conv_i8_imports.h"
+#include "cpu/gather_import.h"
 #include "cpu/gru_import.h"
 #include "cpu/lstm_import.h"
 #include "cpu/rows_imports.h"
@@ -203,6 +204,7 @@ constexpr Entry kEntries[] = {
     {"takt_mean_pool2d_f32", &MeanPool2d},
     {"takt_attention_f32", &AttentionF32Import},
     {"takt_attention_bias_f32", &AttentionBiasF32Import},
+    {"takt_gather_f32", &GatherImport},
     {"takt_gru_f32", &GruImport},
     {"takt_gru_tile_f32", &GruTileImport},
     {"takt_lstm_f32", &LstmImport},

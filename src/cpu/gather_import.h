@@ -1,0 +1,12 @@
+// Rows of a tensor, as compiled kernels import it; see kernel_imports.h. A
+// result other than 0 says that the parameters are invalid.
+#ifndef TAKT_CPU_GATHER_IMPORT_H_
+#define TAKT_CPU_GATHER_IMPORT_H_
+
+namespace takt::cpu {
+
+int GatherImport(void* parameters, void* context, void* reserved);
+
+}  // namespace takt::cpu
+
+#endif  // TAKT_CPU_GATHER_IMPORT_H_

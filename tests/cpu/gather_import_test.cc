@@ -1,0 +1,58 @@
+#include "cpu/gather_import.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "cpu/kernel_imports.h"
+#include "gtest/gtest.h"
+#include "tests/cpu/import_buffer.h"
+
+namespace takt::cpu {
+namespace {
+
+struct Parameters {
+  ImportBuffer data, places, output;
+  int32_t outer, size, inner, count;
+  int32_t part, first_row, row_count;
+};
+
+int Call(Parameters parameters) {
+  const ImportFunction import =
+      *FindKernelImport("takt_gather_f32", kernels::SelectKernels({}), nullptr);
+  return import.function(&parameters, import.context, nullptr);
+}
+
+TEST(GatherImportTest, RefusesBuffersThatAreTooSmall) {
+  // Element 0 lies before the buffers.
+  const float data[9] = {99, 1, 2, 3, 4, 5, 6, 7, 8};
+  const int32_t places[2] = {99, 1};
+  float output[6] = {};
+  const Parameters good = {
+      {data, 1, 8}, {places, 1, 1}, {output, 1, 4}, 2, 2, 2, 1, 0, 1, 4};
+  WithEachFault(good,
+                {[](Parameters& p) { --p.data.size; },
+                 [](Parameters& p) { --p.places.size; },
+                 [](Parameters& p) { --p.output.size; },
+                 [](Parameters& p) { p.data.size = -8; },
+                 [](Parameters& p) { p.outer = 0; },
+                 [](Parameters& p) { p.outer = INT32_MAX; },
+                 [](Parameters& p) { p.size = 0; },
+                 [](Parameters& p) { p.size = INT32_MAX; },
+                 [](Parameters& p) { p.inner = 0; },
+                 [](Parameters& p) { p.inner = INT32_MAX; },
+                 [](Parameters& p) { p.count = 0; },
+                 [](Parameters& p) { p.count = INT32_MAX; },
+                 [](Parameters& p) { p.first_row = -1; },
+                 [](Parameters& p) { p.first_row = 3; },
+                 [](Parameters& p) { p.row_count = -1; }},
+                [&](const Parameters& parameters) {
+                  EXPECT_NE(Call(parameters), 0);
+                  for (const float x : output) EXPECT_EQ(x, 0);
+                });
+  ASSERT_EQ(Call(good), 0);
+  EXPECT_EQ(std::vector<float>(output, output + 6),
+            (std::vector<float>{0, 0, 0, 7, 8, 0}));
+}
+
+}  // namespace
+}  // namespace takt::cpu
