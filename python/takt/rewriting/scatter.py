@@ -1,4 +1,4 @@
-"""Numbers at places of a tensor by Takt's own kernel: a part of `rewriter`."""
+"""Numbers at places of a tensor by Takt's own kernels: a part of `rewriter`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,32 @@ _COPIES_MIN = 4  # Numbers of a tile for each place, since each tile looks at al
 _SLOWER = 8  # The compiler's code for an update takes as long as so many multiply-adds.
 
 
+_ROW_MIN = 64  # Numbers of a row that is taken as one.
+_TAKEN_MIN = 1 << 12
+
+
 class ScatterRewriter:
-    """The part of the rewriter that puts them there."""
+    """The part of the rewriter that takes them from there, and puts them there."""
+
+    def on_gather(self, node: Any) -> bool:
+        source, name = node.input
+        data, places = self.shape(source), self.shape(name)
+        if not data or places is None or name not in self.dynamic or not self.is_float(source):
+            return False
+        axis, kinds = self.attributes(node).get("axis", 0) % len(data), self.onnx.TensorProto
+        outer, size, inner, count = math.prod(data[:axis]), data[axis], math.prod(data[axis + 1:]), math.prod(places)
+        if (inner < _ROW_MIN or outer * count * inner < _TAKEN_MIN
+                or max(outer * size * inner, outer * count * inner) >= 1 << 31):
+            return False
+        call = tiled_calls.TiledCall(
+            "takt_gather_f32", ("f32", "i32", "f32"), (outer, size, inner, count), (), 1, outer * count,
+            max(1, min(outer * count, _TILE_NUMBERS // inner)), outer * count * inner)
+        small = self.emit("Cast", [self.to_first(name)], self.fresh("places"), places, element=kinds.INT32,
+                          to=kinds.INT32)
+        found = self.kernel(call, [self.to_first(source), small], self.fresh("rows"),
+                            (*data[:axis], *places, *data[axis + 1:]))
+        self.emit("Identity", [found], node.output[0])
+        return True
 
     def on_scatterelements(self, node: Any) -> bool:
         data, places, updates = (self.shape(name) for name in node.input)

@@ -224,8 +224,22 @@ def test_an_lstm_is_one_call(needs_compiler, tmp_path, has_state, hidden, output
     check(tmp_path, net, [steps, batch, inputs], result, b"takt_lstm_tile_f32", 1e-5)
 
 
+@pytest.mark.parametrize("has_table", [False, True])
+@pytest.mark.parametrize("shape, axis, chosen", [
+    ((6, 8, 128), 0, [5, 0, -6, 2, 2]), ((2, 9, 4, 160), 1, [[8, -9], [3, 99]])])
+def test_long_rows_are_taken_as_one(needs_compiler, tmp_path, shape, axis, chosen, has_table):
+    net = Net()
+    # The places are numbers that the network computes, of what the caller gives.
+    zeros = net.node("Cast", net.node("Mul", net.node("ReduceSum", "x", keepdims=0), net.constant(np.float32(0))), to=7)
+    places = net.node("Clip", net.node("Add", net.constant(np.array(chosen)), zeros),
+                      net.constant(np.array(-shape[axis])), net.constant(np.array(shape[axis] - 1)))
+    source = net.weights(*shape) if has_table else net.node("Tanh", "x")
+    check(tmp_path, net, shape, net.node("Gather", source, places, axis=axis), b"takt_gather_f32", 1e-6)
+
+
 # Steps and hidden units for: a call of a few steps; a call for each step, in tiles of lanes; tiles of rows.
-@pytest.mark.parametrize("steps, batch, hidden, calls", [(19, 1, 256, (4, 5)), (3, 2, 512, (3, 3)), (6, 13, 80, (1, 1))])
+@pytest.mark.parametrize("steps, batch, hidden, calls", [
+    (19, 1, 256, (4, 5)), (3, 2, 512, (3, 3)), (6, 13, 80, (1, 1))])
 @pytest.mark.parametrize("kind, output", [("GRU", 0), ("GRU", 1), ("LSTM", 0), ("LSTM", 1), ("LSTM", 2)])
 def test_calls_of_long_layers_are_short(needs_compiler, tmp_path, kind, steps, batch, hidden, calls, output):
     onnx = pytest.importorskip("onnx")
