@@ -1,6 +1,8 @@
 """Quantized networks of unsigned bytes as ones of signed bytes, for rewriter.py.
 
-A byte and its zero point lose 128 each, so that all values stay what they are.
+A byte and its zero point lose 128 each, so that all values stay what they are. Bytes that
+come from the caller, go to it, or are read by other operators than those of quantized
+networks stay unsigned, with all that move between these places.
 """
 
 from __future__ import annotations
@@ -15,23 +17,13 @@ _SHIFT = 128
 
 
 def shift(model: Any) -> Any:
-    """An equivalent onnx.ModelProto without unsigned bytes; `model` itself if it has
-    none, or uses them for more than to quantize. Its types must be inferred."""
+    """An equivalent onnx.ModelProto with signed bytes where unsigned ones only quantize;
+    `model` itself if it has no such bytes. Its types must be inferred."""
     import onnx
 
-    unsigned = onnx.TensorProto.UINT8
-    graph = model.graph
-    names = {name for name, element in inference.elements_of(graph).items() if element == unsigned}
-    names |= {tensor.name for tensor in graph.initializer if tensor.data_type == unsigned}
-    if not names or names & {value.name for value in [*graph.input, *graph.output]}:
+    names = _quantized(onnx, model.graph)
+    if not names:
         return model
-    for node in graph.node:
-        is_known = (node.op_type in graphs.MOVES or node.op_type in ("QuantizeLinear", "DequantizeLinear")
-                    or node.op_type == "Resize" and _is_nearest(node))
-        if names & {*node.input, *node.output} and node.op_type != "Constant" and (
-                not is_known or node.domain not in ("", "ai.onnx")
-                or any(attribute.name == "output_dtype" for attribute in node.attribute)):
-            return model
     result = onnx.ModelProto()
     result.CopyFrom(model)
     graph = result.graph
@@ -56,6 +48,39 @@ def shift(model: Any) -> Any:
         if value.name in names:
             value.type.tensor_type.elem_type = onnx.TensorProto.INT8
     return result
+
+
+def _quantized(onnx: Any, graph: Any) -> set[str]:
+    """The tensors of unsigned bytes that only quantize, as all do that the same nodes read or make."""
+    unsigned = onnx.TensorProto.UINT8
+    names = {name for name, element in inference.elements_of(graph).items() if element == unsigned}
+    names |= {tensor.name for tensor in graph.initializer if tensor.data_type == unsigned}
+    others = names & {value.name for value in [*graph.input, *graph.output]}
+    next_of = {name: name for name in names}  # On the way to the one that stands for all that belong together.
+
+    def last(name: str) -> str:
+        while next_of[name] != name:
+            next_of[name] = next_of[next_of[name]]
+            name = next_of[name]
+        return name
+
+    for node in graph.node:
+        own = sorted(names & graphs.inputs(node) | names.intersection(node.output))
+        if not own or node.op_type == "Constant":
+            continue
+        if not _is_known(node):
+            others.update(own)
+        for name in own[1:]:
+            next_of[last(name)] = last(own[0])
+    taken = {last(name) for name in others}
+    return {name for name in names if last(name) not in taken}
+
+
+def _is_known(node: Any) -> bool:
+    """Whether a node of bytes quantizes them, is the end of that, or moves them."""
+    return ((node.op_type in graphs.MOVES or node.op_type in ("QuantizeLinear", "DequantizeLinear")
+             or node.op_type == "Resize" and _is_nearest(node)) and node.domain in ("", "ai.onnx")
+            and all(attribute.name != "output_dtype" for attribute in node.attribute))
 
 
 def _is_nearest(node: Any) -> bool:

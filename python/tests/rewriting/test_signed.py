@@ -5,7 +5,7 @@ import pytest
 
 onnx = pytest.importorskip("onnx")
 
-from onnx import TensorProto, helper  # noqa: E402
+from onnx import TensorProto, helper, parser  # noqa: E402
 
 import test_folding  # noqa: E402
 from takt.rewriting import signed  # noqa: E402
@@ -71,6 +71,24 @@ def test_bytes_that_are_more_than_quantized_numbers_stay(result):
     element = TensorProto.FLOAT if result == "y" else TensorProto.UINT8
     model = model_of(nodes, result, element, scale=np.float32(0.04), zero=np.uint8(100))
     assert signed.shift(model) is model
+
+
+def test_other_bytes_beside_quantized_numbers_stay():
+    """An image of bytes, as policies take it."""
+    text = """<ir_version: 8, opset_import: ["" : 17]> net (float[2,3,8] x) => (uint8[2,3,8] y)
+        <float scale = {0.04}, uint8 zero = {100}, float[1] tenth = {0.1}, uint8 other = {10}> {
+            bytes = Cast<to = 2>(x)  f = Cast<to = 1>(bytes)  small = Mul(f, tenth)
+            q = QuantizeLinear(small, scale, zero)  t = Transpose<perm = [1, 0, 2]>(q)  u = Transpose<perm = [1, 0, 2]>(t)
+            d = DequantizeLinear(u, scale, zero)  y = QuantizeLinear(d, scale, other) }"""
+    model = folding.fold(parser.parse_model(text))
+    found = signed.shift(model)
+    onnx.checker.check_model(found, full_check=True)
+    kinds = {value.name: value.type.tensor_type.elem_type for value in found.graph.value_info}
+    kinds |= {tensor.name: tensor.data_type for tensor in found.graph.initializer}
+    unsigned = {name for name, kind in kinds.items() if kind == TensorProto.UINT8}
+    assert unsigned == {"bytes", "other"}
+    x = np.random.default_rng(1).uniform(0, 255, (2, 3, 8)).astype(np.float32)
+    np.testing.assert_array_equal(run(found, x), run(model, x))
 
 
 def test_networks_without_bytes_stay():
