@@ -44,6 +44,7 @@ class OperatorPorter:
             (_MICROSOFT, "MatMulIntegerToFloat"): self.on_matmul_to_float,
             (_MICROSOFT, "QuantizeLinear"): self.on_standard,
             (_MICROSOFT, "DequantizeLinear"): self.on_standard,
+            (_MICROSOFT, "Trilu"): self.on_standard,
             (_MICROSOFT, "Gelu"): self.on_gelu,
             (_MICROSOFT, "BiasGelu"): self.on_gelu,
             (_MICROSOFT, "FastGelu"): self.on_fast_gelu,

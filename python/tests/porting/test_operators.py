@@ -56,6 +56,12 @@ def test_products_of_what_another_operator_of_the_runtime_makes(turn):
     check(model, {"x": floats(4, 4, 4), "b": floats(4)})
 
 
+@pytest.mark.parametrize("upper", [0, 1])
+def test_triangles(upper):
+    inputs = {"x": floats(2, 4, 5)}
+    check(model_of("Trilu", inputs, {"k": np.array(-1)}, upper=upper), inputs)
+
+
 @pytest.mark.parametrize("mode", ["bilinear", "nearest"])
 @pytest.mark.parametrize("padding", ["zeros", "border"])
 def test_samples_of_a_grid(mode, padding):
