@@ -53,7 +53,8 @@ def evaluate(nodes: list[Any], feeds: dict[str, np.ndarray], results: list[str],
     graph = helper.make_graph(
         nodes, "nodes", [helper.make_value_info(name, onnx.TypeProto()) for name in feeds],
         [helper.make_value_info(name, onnx.TypeProto()) for name in results])
-    values = onnx.reference.ReferenceEvaluator(graph, opsets=opsets).run(results, feeds)
+    with np.errstate(all="ignore"):  # Numbers may be infinite, or none.
+        values = onnx.reference.ReferenceEvaluator(graph, opsets=opsets).run(results, feeds)
     return {name: value if isinstance(value, list) else np.asarray(value) for name, value in zip(results, values)}
 
 

@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-_BOUNDED = "takt.bounded."  # Begins the name of a node for whose numbers the compiler's code is right.
+BOUNDED = "takt.bounded."  # Begins the name of a node for whose numbers the compiler's code is right.
 _TURN = 2 * math.pi
 _PART_BITS = 11  # A part of a turn has so few that its product with a count of 12 bits is exact.
 _COUNT = 4096.0
@@ -36,14 +36,19 @@ class FunctionPorter:
             ("", "Tan"): self.on_angle,
         }
 
-    def number(self, value: float) -> str:
-        return self.constant(np.float32(value))
+    def number(self, value: float, like: str = "") -> str:
+        """A constant of the type of the tensor `like`; "": a float."""
+        kind = self.types[like] if like else self.onnx.TensorProto.FLOAT
+        return self.constant(np.asarray(value, self.onnx.helper.tensor_dtype_to_np_dtype(kind)))
 
     def bounded_name(self) -> str:
-        return _BOUNDED + self.fresh("node")
+        return BOUNDED + self.fresh("node")
 
     def is_single(self, name: str) -> bool:
         return self.types.get(name) == self.onnx.TensorProto.FLOAT
+
+    def is_double(self, name: str) -> bool:
+        return self.types.get(name) == self.onnx.TensorProto.DOUBLE
 
     def on_angle(self, node: Any) -> bool:
         """Reduces an angle to half a turn: the compiler's polynomials lose a digit for each factor of ten.
@@ -51,7 +56,7 @@ class FunctionPorter:
         Source: Cody and Waite, Software Manual for the Elementary Functions, 1980. Whole turns are
         subtracted in parts, whose products with the count are exact."""
         angle = node.input[0]
-        if not self.is_single(angle) or node.name.startswith(_BOUNDED):
+        if not self.is_single(angle) or node.name.startswith(BOUNDED):
             return False
         turns = self.emit("Round", [self.emit("Mul", [angle, self.number(1 / _TURN)])])
         high = self.emit("Mul", [self.emit("Round", [self.emit("Mul", [turns, self.number(1 / _COUNT)])]),
@@ -108,7 +113,7 @@ class FunctionPorter:
         if not axes or not (is_quotient or kind == kinds.FLOAT):
             return False
         count = math.prod(shape[axis] for axis in axes)
-        if count < 1 or not is_quotient and (count < _MANY or node.name.startswith(_BOUNDED)):
+        if count < 1 or not is_quotient and (count < _MANY or node.name.startswith(BOUNDED)):
             return False
         if node.op_type == "ReduceL1":
             source = self.emit("Abs", [source])
@@ -147,7 +152,7 @@ class FunctionPorter:
         """The rest of a division by infinity is the number itself."""
         source, divisor = node.input
         known = self.constants.get(divisor)
-        if (not self.attributes(node).get("fmod", 0) or not self.is_single(source) or node.name.startswith(_BOUNDED)
+        if (not self.attributes(node).get("fmod", 0) or not self.is_single(source) or node.name.startswith(BOUNDED)
                 or known is not None and np.isfinite(known).all()):
             return False
         infinite = self.number(math.inf)
@@ -188,33 +193,6 @@ class FunctionPorter:
         found = self.emit("Log", [self.emit("Add", [usual, root])])
         of_large = self.emit("Add", [self.emit("Log", [size]), self.number(math.log(2))])
         return self.emit("Where", [is_large, of_large, found])
-
-    def float_power(self, node: Any) -> bool:
-        """A power of numbers of any sign: the compiler computes a power with an exponent that is no known number as
-        exp(y * log(x))."""
-        base, exponent = node.input
-        if self.types.get(exponent) in (self.onnx.TensorProto.INT32, self.onnx.TensorProto.INT64):
-            if exponent in self.constants:
-                exponent = self.constant(self.constants[exponent].astype(np.float32))
-            else:
-                exponent = self.emit("Cast", [exponent], to=self.onnx.TensorProto.FLOAT)
-                self.types[exponent] = self.onnx.TensorProto.FLOAT
-        bases, exponents = self.constants.get(base), self.constants.get(exponent)
-        is_known = exponents is not None and exponents.size == 1 or bases is not None and (bases > 0).all()
-        if node.name.startswith(_BOUNDED) or is_known or not self.is_single(base) or not self.is_single(exponent):
-            return False
-        zero, one, two = map(self.number, (0, 1, 2))
-        size = self.emit("Abs", [base])
-        found = self.emit("Pow", [size, exponent], name=self.bounded_name())
-        half = self.emit("Div", [exponent, two])
-        is_whole = self.emit("Equal", [self.emit("Floor", [exponent]), exponent])
-        is_even = self.emit("Equal", [self.emit("Floor", [half]), half])
-        negative = self.emit("Where", [is_even, found, self.emit("Neg", [found])])
-        negative = self.emit("Where", [is_whole, negative, self.number(math.nan)])
-        found = self.emit("Where", [self.emit("Less", [base, zero]), negative, found])
-        is_one = self.emit("Or", [self.emit("Equal", [exponent, zero]), self.emit("Equal", [base, one])])
-        self.emit("Where", [is_one, one, found], node.output[0])
-        return True
 
 
 def _parts(number: float) -> list[float]:

@@ -79,25 +79,6 @@ def test_rests_by_infinity(needs_compiler, tmp_path):
     np.testing.assert_array_equal(compiled(tmp_path, "Mod", x, y, fmod=1), [3, -7.5, np.nan, 2, 0])
 
 
-@pytest.mark.parametrize("constants", [[], [0], [1]])
-def test_powers_of_numbers_of_any_sign(needs_compiler, tmp_path, constants):
-    bases = np.float32([-3, -2, -1, -0.5, 0, 0.25, 1, 2, 7])
-    x, y = map(np.ravel, np.meshgrid(bases, np.float32([-3, -2, -0.5, 0, 0.5, 1, 2, 5])))
-    found = compiled(tmp_path, "Pow", x, y, constants=constants)
-    with np.errstate(all="ignore"):
-        wanted = np.power(x.astype(np.float64), y)
-    np.testing.assert_allclose(found, wanted, rtol=1e-5)
-    special = np.float32([[np.inf, 0], [np.nan, 0], [1, np.nan], [-1, np.nan], [np.nan, 1], [0, np.nan]])
-    np.testing.assert_array_equal(compiled(tmp_path, "Pow", special[:, 0].copy(), special[:, 1].copy()),
-                                  [1, 1, 1, np.nan, np.nan, np.nan])
-
-
-@pytest.mark.parametrize("constants", [[], [1]])
-def test_powers_by_integers(needs_compiler, tmp_path, constants):
-    x, y = np.float32([-3, -2, -1, 0, 2, -0.5]), np.int64([3, 2, 0, 0, 5, -1])
-    np.testing.assert_allclose(compiled(tmp_path, "Pow", x, y, constants=constants), [-27, 4, 1, 1, 32, -2], rtol=1e-6)
-
-
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_means_of_integers(needs_compiler, tmp_path, dtype):
     x = np.array([[1, 2, 4], [-1, -2, -5]], dtype)
