@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ _MOST = 65535
 
 def in_floats(model: Any) -> Any:
     """An equivalent onnx.ModelProto that has such numbers as floats, which are rounded where they were
-    quantized. `model` itself if it has none, or does more with them than to move them."""
+    quantized. If the network does more with them than to move them, they stay what they are, and what
+    quantizes them computes with floats. `model` itself if it has none."""
     if not any(node.op_type in _QUANTIZERS for node in model.graph.node):
         return model
     same = type(model)()
@@ -23,12 +25,13 @@ def in_floats(model: Any) -> Any:
     for node in same.graph.node:
         if node.op_type in _QUANTIZERS and node.domain in _DOMAINS:
             node.domain = ""
-    changer = _Words(same)
-    return changer.run() if changer.can_run() else model
+    found = _Words(same).run()
+    return model if found is same else found
 
 
 class _Words(graphs.Changer):
-    def can_run(self) -> bool:
+    @functools.cached_property
+    def are_floats(self) -> bool:
         words = {name for name, kind in self.types.items() if kind == np.uint16}
         ends = {value.name for value in [*self.graph.input, *self.graph.output]} - self.constants.keys()
         return bool(words) and not words & ends and all(
@@ -36,6 +39,7 @@ class _Words(graphs.Changer):
             if node.op_type != "Constant" and words.intersection([*graphs.inputs(node), *node.output]))
 
     def is_known(self, node: Any, words: set[str]) -> bool:
+        """Whether the node can be written with floats in the place of these words."""
         if node.domain != "" or node.op_type not in _QUANTIZERS:
             constants = words & self.constants.keys()
             return node.domain == "" and node.op_type in graphs.MOVES and constants.isdisjoint(node.input)
@@ -47,16 +51,21 @@ class _Words(graphs.Changer):
             return node
         source, result = node.input[0], node.output[0]
         is_made = node.op_type == "QuantizeLinear"
-        if self.types.get(result if is_made else source) != np.uint16:
+        if self.types.get(result if is_made else source) != np.uint16 or not self.is_known(node, set()):
             return node
         scale = self.parameter(node, self.constants[node.input[1]])
         zero = self.parameter(node, self.constants[node.input[2]] if len(node.input) > 2 else np.uint16(0))
         if is_made:
             steps = self.emit("Add", [self.emit("Round", [self.emit("Div", [source, scale])]), zero])
             ends = [self.constant(np.array(end, np.float32)) for end in (0, _MOST)]
-            return self.onnx.helper.make_node("Clip", [steps, *ends], [result])
+            if self.are_floats:
+                return self.onnx.helper.make_node("Clip", [steps, *ends], [result])
+            limited = self.emit("Clip", [steps, *ends])
+            return self.onnx.helper.make_node("Cast", [limited], [result], to=self.onnx.TensorProto.UINT16)
         if source in self.constants:
             source = self.constant(self.constants[source].astype(np.float32))
+        elif not self.are_floats:
+            source = self.emit("Cast", [source], to=self.onnx.TensorProto.FLOAT)
         return self.onnx.helper.make_node("Mul", [self.emit("Sub", [source, zero]), scale], [result])
 
     def parameter(self, node: Any, value: np.ndarray) -> str:
