@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import CompileError
 from ..networks import graphs
 
-_KINDS = {"Abs", "Cast", "CastLike", "Clip", "Div", "MaxPool", "Mod", "Pow", "TopK"}
+_KINDS = {"Abs", "Cast", "CastLike", "Clip", "Div", "MaxPool", "Mod", "Pow", "Sign", "TopK"}
 
 
 def respect(model: Any) -> Any:
@@ -29,6 +29,8 @@ class _Respecter(graphs.Changer):
             return node
         if node.op_type == "Abs":
             return self.last("Identity", [node.input[0]], node)
+        if node.op_type == "Sign":
+            return self.last("Min", [node.input[0], self.constant(np.ones((), kind))], node)
         if node.op_type == "Clip":
             return self.clip(node)
         if node.op_type == "TopK":

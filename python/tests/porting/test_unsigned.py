@@ -30,6 +30,12 @@ def test_the_highest_bit_is_no_sign(needs_compiler, tmp_path, dtype, text):
     check(model, dtype, tmp_path)
 
 
+@pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
+def test_signs(needs_compiler, tmp_path, dtype):
+    check(network("net (kind[1,2,4,4] x) => (kind[1,2,4,4] y) { y = Sign(x) }".replace("kind", np.dtype(dtype).name)),
+          dtype, tmp_path)
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
 @pytest.mark.parametrize("attributes", ["kernel_shape = [2,2]", "kernel_shape = [3,3], pads = [1,1,1,1]"])
 def test_the_largest_number_of_a_window(needs_compiler, tmp_path, attributes, dtype):
