@@ -13,6 +13,8 @@ import sys
 import tempfile
 from typing import Any, Callable, Iterator, Sequence
 
+import numpy as np
+
 from . import batching, casts, convolutions, programs, sizing
 from ..porting import bounds, nans, overhang, porter, tops, unsigned, widening, words
 from ..networks import checks, counting, inference, plain, samples, static_shapes, subgraphs
@@ -287,9 +289,14 @@ def _of_opset(model: Any) -> Any:
     converted = _converted(model, version)
     if version < 11:
         resized = {name for node in model.graph.node if node.op_type in ("Upsample", "Resize") for name in node.output}
+        nodes: list[Any] = []
         for node in converted.graph.node:
             if node.op_type == "Resize" and node.output[0] in resized:
-                _resize_as_before(node, converted.graph)
+                before = _resize_as_before(node, converted.graph)
+                nodes += [] if before is None else [before]
+            nodes.append(node)
+        del converted.graph.node[:]
+        converted.graph.node.extend(nodes)
     if version < 7:
         _slopes_of_channels(converted)
     return converted
@@ -340,15 +347,32 @@ def _slopes_of_channels(model: Any) -> None:
         graph.initializer.append(onnx.numpy_helper.from_array(wide, node.input[1]))
 
 
-def _resize_as_before(node: Any, graph: Any) -> None:
+def _resize_as_before(node: Any, graph: Any) -> Any:
     """Before opset 11 a pixel of the result began where it begins in the image, which the
-    converter of onnx forgets."""
+    converter of onnx forgets: the pixel behind it is taken along an axis that gets smaller. A node
+    that comes before this one, for the axes that do, if others get larger; None: there is none."""
     import onnx
 
     scales = next((onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer
                    if len(node.input) > 2 and tensor.name == node.input[2]), None)
-    is_smaller = scales is not None and (scales < 1).any()
-    own = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "ceil" if is_smaller else "floor"}
+    is_smaller = np.zeros(1, bool) if scales is None else scales < 1
+    before = None
+    if is_smaller.any() and (scales > 1).any():
+        before = onnx.NodeProto()
+        before.CopyFrom(node)
+        before.output[0] = node.input[0] = f"{node.output[0]}.takt.smaller"
+        for each, factors in ((before, np.minimum(scales, 1)), (node, np.maximum(scales, 1))):
+            each.input[2] = f"{each.output[0]}.takt.scales"
+            graph.initializer.append(onnx.numpy_helper.from_array(factors, each.input[2]))
+        _take_pixels(before, "ceil")
+    _take_pixels(node, "ceil" if is_smaller.any() and before is None else "floor")
+    return before
+
+
+def _take_pixels(node: Any, which: str) -> None:
+    import onnx
+
+    own = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": which}
     kept = [each for each in node.attribute if each.name not in own]
     del node.attribute[:]
     node.attribute.extend(kept)

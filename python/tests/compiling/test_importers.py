@@ -217,3 +217,20 @@ def test_networks_whose_indices_cannot_be_kept_are_refused(monkeypatch, tmp_path
     monkeypatch.setattr("takt.porting.bounds.bound", fail)
     with pytest.raises(errors.CompileError, match="net.onnx: indices cannot be kept within their tensors: KeyError"):
         takt.compile(tmp_path / "net.onnx", cache=tmp_path)
+
+
+@pytest.mark.parametrize("opset, factors", [(10, [2, 0.5]), (10, [0.6, 1.5]), (10, [0.5, 0.5]), (9, [2, 3])])
+def test_images_of_older_opsets(needs_compiler, tmp_path, opset, factors):
+    """Along each axis the pixel before or behind is taken, as the axis gets larger or smaller."""
+    onnx = pytest.importorskip("onnx")
+    scales, x = np.float32([1, 1, *factors]), np.random.default_rng(1).random((1, 1, 6, 4), np.float32)
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Resize" if opset == 10 else "Upsample", ["x", "scales"], ["y"], mode="nearest")], "net",
+        [onnx.helper.make_tensor_value_info("x", 1, x.shape)], [onnx.helper.make_tensor_value_info("y", 1, None)],
+        [onnx.numpy_helper.from_array(scales, "scales")])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=5),
+              tmp_path / "net.onnx")
+    places = [(np.floor if factor >= 1 else np.ceil)(np.arange(int(size * factor)) / factor).astype(int)
+              for size, factor in zip(x.shape[2:], factors)]
+    found = takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache").load().net(x)
+    np.testing.assert_array_equal(found, x[:, :, places[0]][..., places[1]])
