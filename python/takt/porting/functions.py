@@ -95,6 +95,8 @@ class FunctionPorter:
     def on_nothing_added(self, node: Any) -> bool:
         """A factor of zero leaves out what is added, also where that is no number."""
         own = self.attributes(node)
+        if self.on_empty_product(node):
+            return True
         if own.pop("beta", 1.0) != 0 or len(node.input) < 3 or not node.input[2]:
             return False
         self.emit("Gemm", list(node.input[:2]), node.output[0], **own)

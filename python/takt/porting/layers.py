@@ -29,7 +29,7 @@ class LayerPorter:
             ("", "GroupNormalization"): self.on_group_normalization,
             ("", "LpNormalization"): self.on_lp_normalization,
             ("", "LpPool"): self.on_lp_pool,
-            ("", "MatMul"): self.on_vector_product,
+            ("", "MatMul"): self.on_product_of_matrices,
             ("", "ReduceLogSum"): self.on_single_numbers,
             ("", "RMSNormalization"): self.on_rms_normalization,
             ("", "RotaryEmbedding"): self.on_rotary_embedding,
@@ -198,6 +198,24 @@ class LayerPorter:
         self.emit("Div", [source, norm], node.output[0])
         return True
 
+    def on_product_of_matrices(self, node: Any) -> bool:
+        return self.on_empty_product(node) or self.on_vector_product(node)
+
+    def on_empty_product(self, node: Any) -> bool:
+        """A product of rows without elements is zero: the compiler divides by their number."""
+        shape, result = self.shapes.get(node.input[0], [None]), self.shapes.get(node.output[0], [None])
+        inner = shape[0 if node.op_type == "Gemm" and self.attributes(node).get("transA", 0) else -1] if shape else None
+        if inner != 0 or None in result or node.input[0] not in self.types:
+            return False
+        dtype = self.onnx.helper.tensor_dtype_to_np_dtype(self.types[node.input[0]])
+        zeros = self.constant(np.zeros(result, dtype))
+        if node.op_type == "Gemm" and len(node.input) > 2 and node.input[2]:
+            beta = self.constant(np.asarray(self.attributes(node).get("beta", 1.0), dtype))
+            self.emit("Add", [self.emit("Mul", [node.input[2], beta]), zeros], node.output[0])
+        else:
+            self.emit("Identity", [zeros], node.output[0])
+        return True
+
     def on_vector_product(self, node: Any) -> bool:
         """A vector and matrices: the vector is a matrix of one row or column."""
         ranks = [len(self.shapes.get(name, ())) for name in node.input]
@@ -217,16 +235,23 @@ class LayerPorter:
         return True
 
     def on_lp_pool(self, node: Any) -> bool:
-        attributes = self.attributes(node)
-        power = attributes.pop("p", 2)
-        if attributes.get("ceil_mode", 0) or not self.known(node.input[0]):
+        own, source, output = self.attributes(node), node.input[0], node.output[0]
+        power = own.pop("p", 2)
+        if not self.known(source) or None in self.shapes.get(output, [None]):
             return False
-        size = self.emit("Abs", [node.input[0]])
-        count = self.constant(np.float32(math.prod(attributes["kernel_shape"])))
+        size = self.emit("Abs", [source])
         powers = self.emit("Pow", [size, self.constant(np.float32(power))]) if power != 1 else size
-        mean = self.emit("AveragePool", [powers], count_include_pad=1, **attributes)
-        total = self.emit("Mul", [mean, count])
-        self.emit("Pow", [total, self.constant(np.float32(1 / power))], node.output[0])
+        powers = self.fitted(powers, own, self.shapes[source][2:], self.shapes[output][2:])
+        kernel = own["kernel_shape"]
+        if max(own.get("dilations", [1])) > 1:  # AveragePool has none before opset 19.
+            channels = self.shapes[source][1]
+            ones = self.constant(np.ones([channels, 1, *kernel], np.float32))
+            total = self.emit("Conv", [powers, ones], group=channels, **own)
+        else:
+            own.pop("dilations", None)
+            mean = self.emit("AveragePool", [powers], count_include_pad=1, **own)
+            total = self.emit("Mul", [mean, self.constant(np.float32(math.prod(kernel)))])
+        self.emit("Pow", [total, self.constant(np.float32(1 / power))], output)
         return True
 
     def on_overhanging_pool(self, node: Any) -> bool:

@@ -1108,6 +1108,44 @@ def test_pools_of_powers(power):
         np.testing.assert_allclose(b, a, atol=1e-5)
 
 
+@pytest.mark.parametrize("size, own", [
+    ([9], {"kernel_shape": [4], "strides": [2], "ceil_mode": 1}),
+    ([8, 7], {"kernel_shape": [3, 2], "strides": [2, 1], "dilations": [2, 1]}),
+    ([9, 10], {"kernel_shape": [2, 3], "strides": [2, 3], "dilations": [2, 2], "pads": [1, 0, 1, 1], "ceil_mode": 1})])
+def test_pools_of_powers_with_wide_windows(size, own):
+    model = model_of([helper.make_node("LpPool", ["x"], ["y"], p=3, **own)], {"x": [1, 2, *size]}, {"y": None},
+                     opset=18)
+    x = floats(1, 2, *size)
+    ported = porter.port(model)
+    onnx.checker.check_model(ported)
+    assert "LpPool" not in kinds(ported) and all(
+        each.name != "ceil_mode" for node in ported.graph.node for each in node.attribute)
+    np.testing.assert_allclose(ort_run(ported, {"x": x})[0], ort_run(model, {"x": x})[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("own", [
+    {"mode": "nearest", "coordinate_transformation_mode": "half_pixel_symmetric"},
+    {"mode": "cubic", "cubic_coeff_a": -0.5}])
+@pytest.mark.parametrize("factors", [[1.7, 1.3], [0.6, 0.45], [2, 0.5]])
+def test_images_of_other_sizes(own, factors):
+    model = model_of([helper.make_node("Resize", ["x", "", "scales"], ["y"], **own)], {"x": [1, 2, 5, 7]}, {"y": None},
+                     opset=19, scales=np.float32([1, 1, *factors]))
+    ported, x = porter.port(model), floats(1, 2, 5, 7)
+    assert "Resize" not in kinds(ported)
+    np.testing.assert_allclose(ort_run(ported, {"x": x})[0], ort_run(model, {"x": x})[0], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind, own", [("MatMul", {}), ("Gemm", {"transA": 1}), ("Gemm", {"beta": 0.5})])
+def test_products_of_nothing(needs_compiler, tmp_path, kind, own):
+    bias = {"c": floats(4)} if "beta" in own else {}
+    nodes = [helper.make_node(kind, ["x", "w", *bias], ["y"], **own)]
+    shape = [0, 3] if "transA" in own else [3, 0]
+    model = model_of(nodes, {"x": shape, "w": [0, 4]}, {"y": [3, 4]}, **bias)
+    onnx.save(model, tmp_path / "net.onnx")
+    found = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(np.zeros(shape, np.float32), floats(0, 4))
+    np.testing.assert_array_equal(found, np.broadcast_to(0.5 * bias.get("c", np.float32(0)), (3, 4)))
+
+
 def test_softsign():
     model = model_of([helper.make_node("Softsign", ["x"], ["y"])], {"x": [3, 4]}, {"y": [3, 4]})
     check(model, {"x": floats(3, 4)}, "Softsign")
