@@ -16,7 +16,7 @@ from typing import Any, Callable, Iterator, Sequence
 import numpy as np
 
 from . import batching, casts, convolutions, programs, sizing
-from ..porting import bounds, nans, overhang, porter, tops, unsigned, widening, words
+from ..porting import bounds, loops, nans, overhang, porter, tops, unsigned, widening, words
 from ..networks import checks, counting, inference, plain, samples, static_shapes, subgraphs
 from ..errors import CompileError
 
@@ -181,6 +181,7 @@ def _read_network(model: Any, path: pathlib.Path) -> Source:
         failed["portable"] = "; ".join(dict.fromkeys(left))
     try:
         checks.check_domains(network.graph)
+        loops.check(network.graph)
     except CompileError as error:
         raise CompileError("; ".join([f"{path}: {error}", *failed.values()])) from error
     return _source_of(network, model, path, one, chunks, failed)

@@ -13,6 +13,8 @@ import numpy as np
 
 # Loops are not opened beyond this number of nodes in a graph.
 NODES_MAX = 8192
+# Begins the name of a loop that is not opened: one that its condition ends may have many turns that do nothing.
+KEPT = "takt.kept."
 
 
 def opened(node: Any, constants: dict[str, np.ndarray], shapes: dict[str, tuple[int, ...]], room: int,
@@ -26,12 +28,18 @@ def opened(node: Any, constants: dict[str, np.ndarray], shapes: dict[str, tuple[
     taken                what stands before a "." in names of the network.
     """
     openers = {"If": _Opener.branch, "Loop": _Opener.loop, "Scan": _Opener.scan}
-    if node.domain not in ("", "ai.onnx") or node.op_type not in openers:
+    if node.domain not in ("", "ai.onnx") or node.op_type not in openers or node.name.startswith(KEPT):
         return None
     opener = _Opener(node, constants, shapes, room, opsets)
     while opener.prefix in taken():
         opener.prefix += "_"
     return opener.result if openers[node.op_type](opener) else None
+
+
+def never_ends(loop: Any, constants: dict[str, np.ndarray]) -> bool:
+    """Whether all turns of a Loop are taken, since its condition is always true."""
+    opener = _Opener(loop, constants, {}, 0, {})
+    return opener.never_ends(opener.attributes["body"], loop.input[1])
 
 
 def subgraphs_of(node: Any) -> Iterator[Any]:
@@ -87,7 +95,9 @@ class _Opener:
     def loop(self) -> bool:
         body = self.attributes["body"]
         turns, condition, *states = self.node.input
-        count = self.known.get(turns)
+        count, known = self.known.get(turns), self.known.get(condition)
+        if count is not None and int(count) <= 0 or known is not None and not known.reshape(-1)[0]:
+            return self.without_turns(body, list(states))
         is_given = self.keeps_condition(body, condition)
         if is_given and not self.keeps_shapes(body):
             return False
@@ -102,6 +112,21 @@ class _Opener:
         if is_given:  # All turns, or none.
             states = [self.emit("Where", [condition, *both]) for both in zip(states, before)]
         self.give(states, rows, [0] * len(rows))
+        return True
+
+    def without_turns(self, body: Any, states: list[str]) -> bool:
+        """The states as they are, and no rows, of the shapes that the body states."""
+        rows = []
+        for value, name in zip(body.output[1 + len(states):], self.node.output[len(states):]):
+            tensor = value.type.tensor_type
+            if name and not (tensor.HasField("shape") and all(dim.HasField("dim_value") for dim in tensor.shape.dim)):
+                return False
+            sizes = [dim.dim_value for dim in tensor.shape.dim]
+            rows.append(np.zeros([0, *sizes], self.onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type or 1)))
+        self.give(states, [], [])
+        for row, name in zip(rows, self.node.output[len(states):]):
+            if name:
+                self.emit("Identity", [self.constant(row)], name)
         return True
 
     def never_ends(self, body: Any, condition: str) -> bool:

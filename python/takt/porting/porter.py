@@ -13,8 +13,8 @@ from typing import Any, Callable, Sequence, Union
 
 import numpy as np
 
-from . import (bounds, deformed, einsum, filters, fourier, functions, images, layers, lists, operators, places, powers,
-               regions, resized, scales, scores, sequences, transposed, unrolled, volumes)
+from . import (bounds, deformed, einsum, filters, fourier, functions, images, layers, lists, loops, operators, places,
+               powers, regions, resized, scales, scores, sequences, transposed, unrolled, volumes)
 from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, subgraphs
 
@@ -143,12 +143,15 @@ def _port_inner(outer: Any, graph: Any, failed: list[str]) -> None:
 def _with_results(model: Any, ported: Any) -> Any:
     """With the inferred shapes of the results, which files state wrongly or not
     at all."""
+    befores = [type(value).FromString(value.SerializeToString()) for value in ported.graph.output]
     for value in ported.graph.output:
         if value.type.HasField("tensor_type"):
             value.type.tensor_type.ClearField("shape")
     inference.infer_shapes(ported)
-    for value, stated in zip(ported.graph.output, model.graph.output):
+    for value, before, stated in zip(ported.graph.output, befores, model.graph.output):
         tensor = value.type.tensor_type
+        if before.type.tensor_type.HasField("shape") and not tensor.HasField("shape"):
+            stated = before  # That of a loop.
         if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
             value.CopyFrom(stated)
             continue
@@ -165,7 +168,7 @@ def _with_results(model: Any, ported: Any) -> Any:
 
 class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPorter, filters.FilterPorter,
               functions.FunctionPorter, fourier.FourierPorter, images.ImagePorter, layers.LayerPorter, lists.ListPorter,
-              operators.OperatorPorter, places.PlacePorter, powers.PowerPorter, regions.RegionPorter,
+              loops.LoopPorter, operators.OperatorPorter, places.PlacePorter, powers.PowerPorter, regions.RegionPorter,
               resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter,
               unrolled.UnrolledPorter, volumes.VolumePorter, graphs.NodeReader):
     """Replaces the nodes of a graph, but for those whose first result is in `left`."""
@@ -205,6 +208,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
             ("", "Col2Im"): self.on_col2im,
             ("", "ConvTranspose"): self.on_transposed,
             ("", "DeformConv"): self.on_deformed,
+            ("", "Loop"): self.on_loop,
             ("", "MaxPool"): self.on_max_pool,
             ("", "MaxUnpool"): self.on_max_unpool,
             ("", "Pad"): self.on_pad,

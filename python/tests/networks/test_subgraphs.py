@@ -145,7 +145,7 @@ def test_a_loop_that_counts_by_an_input_stays():
     assert "Loop" in {node.op_type for node in folding.fold(counting_loop("most", "many")).graph.node}
 
 
-@pytest.mark.parametrize("turns, end", [("n", "on"), ("count", "less"), ("many", "on"), ("none", "on")])
+@pytest.mark.parametrize("turns, end", [("n", "on"), ("count", "less"), ("many", "on")])
 def test_a_loop_of_unknown_or_many_turns_stays(turns, end):
     body = loop_body(
         [helper.make_node("Sin", ["s"], ["next"]), helper.make_node("ReduceMax", ["next"], ["most"], keepdims=0),
@@ -153,7 +153,7 @@ def test_a_loop_of_unknown_or_many_turns_stays(turns, end):
         [value("s", [4])], [value("next", [4])], one=np.float32(1))
     body.output[0].name = {"on": "still", "less": "less"}[end]
     model = model_of([helper.make_node("Loop", [turns, "yes", "x"], ["y"], body=body)], {"x": [4]}, ["y"],
-                     count=np.int64(3), many=np.int64(1 << 40), none=np.int64(0), yes=np.array(True))
+                     count=np.int64(3), many=np.int64(1 << 40), yes=np.array(True))
     model.graph.input.append(value("n", [], TensorProto.INT64))
     assert [node.op_type for node in folding.fold(model).graph.node] == ["Loop"]
 

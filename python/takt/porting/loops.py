@@ -1,0 +1,131 @@
+"""Loops whose number of turns is not known: a part of `porter`.
+
+The compiler has those whose results are states alone, of shapes that stay the same, and takes all of their
+turns: it does not look at the condition.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import CompileError
+from ..networks import graphs, inference, subgraphs
+
+_TURNS_MAX = 1 << 16  # Of a loop that a computed condition ends.
+
+
+class LoopPorter:
+    """The part of the porter that knows them."""
+
+    def on_loop(self, node: Any) -> bool:
+        """Leaves out what each turn gives and nothing reads, and states the shapes of the states."""
+        body, states = self.attributes(node)["body"], len(node.input) - 2
+        results = {value.name for value in self.graph.output}
+        kept = [i for i, name in enumerate(node.output) if i < states or name in results or name in self.consumers]
+        changed = self.onnx.NodeProto()
+        changed.CopyFrom(node)
+        inner = next(each.g for each in changed.attribute if each.name == "body")
+        if len(kept) + 1 != len(inner.output):
+            changed.output[:] = [node.output[i] for i in kept]
+            outputs = [body.output[0], *(body.output[i + 1] for i in kept)]
+            del inner.output[:]
+            inner.output.extend(outputs)
+            nodes, _ = graphs.needed(body.node, [value.name for value in outputs])
+            del inner.node[:]
+            inner.node.extend(nodes)
+        self.state_shapes(changed, inner, states)
+        if (len(kept) == states and not subgraphs.never_ends(changed, self.constants)
+                and self.has_limit(changed)):
+            self.state_condition(changed, inner, states)
+        if changed == node:
+            return False
+        self.out.append(changed)
+        return True
+
+    def has_limit(self, node: Any) -> bool:
+        limit = self.constants.get(node.input[0])
+        return bool(node.input[0]) and (limit is None or int(limit.reshape(())) <= _TURNS_MAX)
+
+    def state_condition(self, node: Any, body: Any, states: int) -> None:
+        """Makes the condition a state. Behind the last turn that it allows, the states stay as they are."""
+        boolean, make = self.onnx.TensorProto.BOOL, self.onnx.helper.make_node
+        goes_on, went_on = self.fresh("goes_on"), self.fresh("went_on")
+        always = self.constant(np.array(True))
+        befores, afters = list(body.input)[2:], list(body.output)
+        new = [self.fresh("state") for _ in range(states)]
+        scalar = self.constant(np.zeros(0, np.int64))
+        one = self.fresh("goes_on")
+        body.node.append(make("Reshape", [afters[0].name, scalar], [one]))
+        body.node.append(make("And", [went_on, one], [goes_on]))
+        for before, after, name in zip(befores, afters[1:], new):
+            body.node.append(make("Where", [went_on, after.name, before.name], [name]))
+        still = self.fresh("still")
+        body.node.append(make("Identity", [body.input[1].name], [still]))
+        del body.input[2:], body.output[:]
+        for name in (still, goes_on):
+            body.output.append(self.onnx.helper.make_tensor_value_info(name, boolean, []))
+        body.input.append(self.onnx.helper.make_tensor_value_info(went_on, boolean, []))
+        body.input.extend(befores)
+        for after, name in zip(afters[1:], new):
+            body.output.add(name=name).type.CopyFrom(after.type)
+        body.output.extend(afters[1 + states:])
+        first = self.emit("Reshape", [node.input[1], scalar]) if node.input[1] else always
+        node.input[:] = [node.input[0], always, first, *node.input[2:]]
+        node.output[:] = [self.fresh("went_on"), *node.output]
+        node.name = subgraphs.KEPT + node.name
+
+    def state_shapes(self, node: Any, body: Any, states: int) -> None:
+        """If a turn does not change the shapes of the states, the results have these as well."""
+        given = [self.outer_value(name, value.name) for name, value in zip(node.input[2:], body.input[2:])]
+        if None in given:
+            return
+        model = self.onnx.ModelProto(ir_version=8, opset_import=[self.onnx.helper.make_opsetid("", self.opset)])
+        model.graph.CopyFrom(body)
+        del model.graph.input[2:], model.graph.value_info[:]
+        model.graph.input.extend(given)
+        read = {name for each in body.node for name in graphs.inputs(each)} - {value.name for value in body.input}
+        model.graph.input.extend(filter(None, (self.outer_value(name, name) for name in sorted(read & self.shapes.keys()))))
+        for value in model.graph.output:
+            value.type.tensor_type.ClearField("shape")
+        inference.infer_shapes(model)
+        found = inference.sizes_of(model.graph)
+        if any(found.get(after.name) != self.shapes[name] for name, after in zip(node.input[2:], body.output[1:])):
+            return
+        for i, value in enumerate(given):
+            body.input[2 + i].CopyFrom(value)
+            body.output[1 + i].type.CopyFrom(value.type)
+            for result in self.graph.output:
+                if result.name == node.output[i]:
+                    result.type.CopyFrom(value.type)
+            if node.output[i] and node.output[i] not in self.shapes:
+                self.graph.value_info.add(name=node.output[i]).type.CopyFrom(value.type)
+
+    def outer_value(self, name: str, inner: str) -> Any | None:
+        """A tensor of known shape by the name that it has in a body."""
+        shape, kind = self.shapes.get(name, [None]), self.types.get(name, 0)
+        return None if None in shape or not kind else self.onnx.helper.make_tensor_value_info(inner, kind, shape)
+
+
+def check(graph: Any, known: dict[str, np.ndarray] | None = None) -> None:
+    """Throws CompileError for a loop that the compiler has not, or does not end.
+
+    known    constants of the graphs around this one.
+    """
+    constants = {**(known or {}), **graphs.constants_of(graph)}
+    for node in graph.node:
+        for inner in subgraphs.subgraphs_of(node):
+            check(inner, constants)
+        if node.domain not in ("", "ai.onnx") or node.op_type not in ("Loop", "Scan"):
+            continue
+        what = f"{node.op_type} {node.name or next(filter(None, node.output), '')!r}"
+        if node.op_type == "Scan":
+            raise CompileError(f"{what}: its number of turns must be known, and not too large")
+        rows = list(filter(None, node.output[len(node.input) - 2:]))
+        if rows:
+            raise CompileError(f"{what}: its number of turns must be known, and not too large, for what each turn gives "
+                               f"({', '.join(rows)})")
+        if not subgraphs.never_ends(node, constants):
+            raise CompileError(f"{what}: a condition ends it, so it must state a limit of its turns, of {_TURNS_MAX} "
+                               "or fewer")
