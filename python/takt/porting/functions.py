@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any, Callable
 
 import numpy as np
 
+from .doubles import parts
+
 BOUNDED = "takt.bounded."  # Begins the name of a node for whose numbers the compiler's code is right.
 _TURN = 2 * math.pi
+_PARTS = 4
 _PART_BITS = 11  # A part of a turn has so few that its product with a count of 12 bits is exact.
 _COUNT = 4096.0
 _MANY = 4096  # Numbers whose sum loses a digit.
 _LONG = 1024  # An axis of so many numbers is added up in two steps.
 _LARGE = 1e9  # The square of a greater number adds one to nothing.
-_SMALL = 0.02  # The third power of a smaller number is all that counts besides itself.
+_SMALL = 0.02  # Of a smaller number, four members of the series of an area hyperbolic sine are all that counts.
+_SMALL_FACTORS = [1, -1 / 6, 3 / 40, -15 / 336]
 
 
 class FunctionPorter:
@@ -56,6 +61,8 @@ class FunctionPorter:
         Source: Cody and Waite, Software Manual for the Elementary Functions, 1980. Whole turns are
         subtracted in parts, whose products with the count are exact."""
         angle = node.input[0]
+        if self.is_double(angle):
+            return self.on_double_angle(node)
         if not self.is_single(angle) or node.name.startswith(BOUNDED):
             return False
         turns = self.emit("Round", [self.emit("Mul", [angle, self.number(1 / _TURN)])])
@@ -63,7 +70,7 @@ class FunctionPorter:
                                  self.number(_COUNT)])
         low = self.emit("Sub", [turns, high])
         rest = angle
-        for part in map(self.number, _parts(_TURN)):
+        for part in map(self.number, parts(Fraction(_TURN), _PART_BITS, _PARTS)):
             for count in (high, low):
                 rest = self.emit("Sub", [rest, self.emit("Mul", [count, part])])
         self.emit(node.op_type, [rest], node.output[0], name=self.bounded_name())
@@ -75,15 +82,16 @@ class FunctionPorter:
             return True
         shape = self.shapes.get(node.input[0])
         axes = None if shape is None else self.reduced_axes(node, len(shape))
-        if axes is None or not shape or not self.is_single(node.input[0]):
+        source = node.input[0]
+        if axes is None or not shape or not (self.is_single(source) or self.is_double(source)):
             return False
         if not axes:  # The sums are of single numbers, and log(exp(x)) is x.
-            self.emit("Identity", [node.input[0]], node.output[0])
+            self.emit("Identity", [source], node.output[0])
             return True
-        most = self.reduce("ReduceMax", node.input[0], axes)
-        is_finite = self.emit("Less", [self.emit("Abs", [most]), self.number(math.inf)])
-        most = self.emit("Where", [is_finite, most, self.number(0)])
-        total = self.emit("ReduceSum", [self.emit("Exp", [self.emit("Sub", [node.input[0], most])]),
+        most = self.reduce("ReduceMax", source, axes)
+        is_finite = self.emit("Less", [self.emit("Abs", [most]), self.number(math.inf, source)])
+        most = self.emit("Where", [is_finite, most, self.number(0, source)])
+        total = self.emit("ReduceSum", [self.emit("Exp", [self.emit("Sub", [source, most])]),
                                         self.constant(axes)], keepdims=1)
         found = self.emit("Add", [self.emit("Log", [total]), most])
         if self.attributes(node).get("keepdims", 1):
@@ -154,10 +162,11 @@ class FunctionPorter:
         """The rest of a division by infinity is the number itself."""
         source, divisor = node.input
         known = self.constants.get(divisor)
-        if (not self.attributes(node).get("fmod", 0) or not self.is_single(source) or node.name.startswith(BOUNDED)
+        is_float = self.is_single(source) or self.is_double(source)
+        if (not self.attributes(node).get("fmod", 0) or not is_float or node.name.startswith(BOUNDED)
                 or known is not None and np.isfinite(known).all()):
             return False
-        infinite = self.number(math.inf)
+        infinite = self.number(math.inf, source)
         is_itself = self.emit("And", [self.emit("Equal", [self.emit("Abs", [divisor]), infinite]),
                                       self.emit("Less", [self.emit("Abs", [source]), infinite])])
         rest = self.emit("Mod", [source, divisor], name=self.bounded_name(), fmod=1)
@@ -168,40 +177,34 @@ class FunctionPorter:
         """Computes it for the size, and then adds the sign: for a negative number the compiler takes the logarithm
         of a difference, which loses its digits."""
         source = node.input[0]
-        if not self.is_single(source):
+        if not (self.is_single(source) or self.is_double(source)):
             return False
         size = self.emit("Abs", [source])
-        found = self.logarithm(size, 1)
+        found = self.logarithm(size, 1, source)
         square = self.emit("Mul", [size, size])
-        factor = self.emit("Sub", [self.number(1), self.emit("Mul", [square, self.number(1 / 6)])])
-        is_small = self.emit("Less", [size, self.number(_SMALL)])
-        found = self.emit("Where", [is_small, self.emit("Mul", [size, factor]), found])
-        is_negative = self.emit("Less", [source, self.number(0)])
+        series = self.number(_SMALL_FACTORS[-1], source)
+        for factor in _SMALL_FACTORS[-2::-1]:
+            series = self.emit("Add", [self.emit("Mul", [series, square]), self.number(factor, source)])
+        is_small = self.emit("Less", [size, self.number(_SMALL, source)])
+        found = self.emit("Where", [is_small, self.emit("Mul", [size, series]), found])
+        is_negative = self.emit("Less", [source, self.number(0, source)])
         self.emit("Where", [is_negative, self.emit("Neg", [found]), found], node.output[0])
         return True
 
     def on_acosh(self, node: Any) -> bool:
         source = node.input[0]
-        if not self.is_single(source):
+        if not (self.is_single(source) or self.is_double(source)):
             return False
-        self.emit("Identity", [self.logarithm(source, -1)], node.output[0])
+        is_none = self.emit("Less", [source, self.number(1, source)])
+        found = self.logarithm(source, -1, source)
+        self.emit("Where", [is_none, self.number(math.nan, source), found], node.output[0])
         return True
 
-    def logarithm(self, size: str, added: int) -> str:
+    def logarithm(self, size: str, added: int, like: str) -> str:
         """log(x + sqrt(x * x + added)), also where the square is infinite."""
-        is_large = self.emit("Greater", [size, self.number(_LARGE)])
-        usual = self.emit("Where", [is_large, self.number(1), size])
-        root = self.emit("Sqrt", [self.emit("Add", [self.emit("Mul", [usual, usual]), self.number(added)])])
+        is_large = self.emit("Greater", [size, self.number(_LARGE, like)])
+        usual = self.emit("Where", [is_large, self.number(1, like), size])
+        root = self.emit("Sqrt", [self.emit("Add", [self.emit("Mul", [usual, usual]), self.number(added, like)])])
         found = self.emit("Log", [self.emit("Add", [usual, root])])
-        of_large = self.emit("Add", [self.emit("Log", [size]), self.number(math.log(2))])
+        of_large = self.emit("Add", [self.emit("Log", [size]), self.number(math.log(2), like)])
         return self.emit("Where", [is_large, of_large, found])
-
-
-def _parts(number: float) -> list[float]:
-    """Numbers of _PART_BITS bits that make up `number`, the greatest first."""
-    found = []
-    for _ in range(4):
-        unit = 2.0 ** (math.floor(math.log2(abs(number))) + 1 - _PART_BITS)
-        found.append(math.trunc(number / unit) * unit)
-        number -= found[-1]
-    return found

@@ -86,7 +86,8 @@ class LoopPorter:
         del model.graph.input[2:], model.graph.value_info[:]
         model.graph.input.extend(given)
         read = {name for each in body.node for name in graphs.inputs(each)} - {value.name for value in body.input}
-        model.graph.input.extend(filter(None, (self.outer_value(name, name) for name in sorted(read & self.shapes.keys()))))
+        outer = (self.outer_value(name, name) for name in sorted(read & self.shapes.keys()))
+        model.graph.input.extend(filter(None, outer))
         for value in model.graph.output:
             value.type.tensor_type.ClearField("shape")
         inference.infer_shapes(model)
@@ -124,8 +125,8 @@ def check(graph: Any, known: dict[str, np.ndarray] | None = None) -> None:
             raise CompileError(f"{what}: its number of turns must be known, and not too large")
         rows = list(filter(None, node.output[len(node.input) - 2:]))
         if rows:
-            raise CompileError(f"{what}: its number of turns must be known, and not too large, for what each turn gives "
-                               f"({', '.join(rows)})")
+            raise CompileError(f"{what}: its number of turns must be known, and not too large, for what each turn "
+                               f"gives ({', '.join(rows)})")
         if not subgraphs.never_ends(node, constants):
             raise CompileError(f"{what}: a condition ends it, so it must state a limit of its turns, of {_TURNS_MAX} "
                                "or fewer")

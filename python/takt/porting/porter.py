@@ -13,8 +13,8 @@ from typing import Any, Callable, Sequence, Union
 
 import numpy as np
 
-from . import (bounds, deformed, einsum, filters, fourier, functions, images, layers, lists, loops, operators, places,
-               powers, regions, resized, scales, scores, sequences, transposed, unrolled, volumes)
+from . import (bounds, deformed, doubles, einsum, filters, fourier, functions, images, layers, lists, loops, operators,
+               places, powers, regions, resized, scales, scores, sequences, transposed, unrolled, volumes)
 from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, subgraphs
 
@@ -166,10 +166,11 @@ def _with_results(model: Any, ported: Any) -> Any:
     return ported
 
 
-class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPorter, filters.FilterPorter,
-              functions.FunctionPorter, fourier.FourierPorter, images.ImagePorter, layers.LayerPorter, lists.ListPorter,
-              loops.LoopPorter, operators.OperatorPorter, places.PlacePorter, powers.PowerPorter, regions.RegionPorter,
-              resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter,
+class _Porter(scores.AttentionPorter, deformed.DeformedPorter, doubles.DoublePorter, einsum.EinsumPorter,
+              filters.FilterPorter, functions.FunctionPorter, fourier.FourierPorter, images.ImagePorter,
+              layers.LayerPorter, lists.ListPorter, loops.LoopPorter, operators.OperatorPorter,
+              places.PlacePorter, powers.PowerPorter, regions.RegionPorter, resized.ResizePorter,
+              scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter,
               unrolled.UnrolledPorter, volumes.VolumePorter, graphs.NodeReader):
     """Replaces the nodes of a graph, but for those whose first result is in `left`."""
 
@@ -224,6 +225,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, einsum.EinsumPort
             (_HIDDEN_DOMAIN, "STFT"): self.on_stft,
             **self.image_handlers(),
             **self.attention_handlers(),
+            **self.double_handlers(),
             **self.function_handlers(),
             **self.layer_handlers(),
             **self.list_handlers(),

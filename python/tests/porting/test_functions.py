@@ -38,7 +38,7 @@ def test_angles_of_many_turns(needs_compiler, tmp_path, kind):
 def test_inverses_of_hyperbolic_functions(needs_compiler, tmp_path):
     x = np.concatenate([_BOTH, np.float32([1e19, -1e30, np.inf, -np.inf])])
     np.testing.assert_allclose(compiled(tmp_path, "Asinh", x), np.arcsinh(x.astype(np.float64)), rtol=1e-5)
-    x = np.float32([1, 1.5, 10, 1e8, 1e12, 1e30, np.inf])
+    x = np.float32([1, 1.5, 10, 1e8, 1e12, 1e30, np.inf, 0.5, -1e8, -np.inf])
     np.testing.assert_allclose(compiled(tmp_path, "Acosh", x), np.arccosh(x.astype(np.float64)), rtol=1e-5)
 
 
@@ -52,6 +52,12 @@ def test_sums_of_large_exponentials(needs_compiler, tmp_path, axes, keepdims):
     wanted = np.logaddexp.reduce(x.astype(np.float64), None if axes is None else tuple(axes), keepdims=bool(keepdims))
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
     assert found.shape == np.shape(wanted)
+
+
+def test_sums_of_large_exponentials_of_doubles(needs_compiler, tmp_path):
+    x = np.array([[1000.0, 1001, 3], [-2000, -2000, -2001]])
+    found = compiled(tmp_path, "ReduceLogSumExp", x, axes=[1], keepdims=0)
+    np.testing.assert_allclose(found, np.logaddexp.reduce(x, 1), rtol=1e-14)
 
 
 def test_no_axes_are_no_sum(needs_compiler, tmp_path):
@@ -74,8 +80,9 @@ def test_sums_of_many_numbers(needs_compiler, tmp_path, kind, axes, keepdims, sh
     assert found.shape == np.shape(wanted)
 
 
-def test_rests_by_infinity(needs_compiler, tmp_path):
-    x, y = np.float32([3, -7.5, np.inf, 5, 0]), np.float32([np.inf, -np.inf, np.inf, 3, np.inf])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rests_by_infinity(needs_compiler, tmp_path, dtype):
+    x, y = np.array([3, -7.5, np.inf, 5, 0], dtype), np.array([np.inf, -np.inf, np.inf, 3, np.inf], dtype)
     np.testing.assert_array_equal(compiled(tmp_path, "Mod", x, y, fmod=1), [3, -7.5, np.nan, 2, 0])
 
 
