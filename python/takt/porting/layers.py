@@ -106,10 +106,16 @@ class LayerPorter:
         own = self.attributes(node)
         known = {"interleaved", "num_heads", "rotary_embedding_dim"}
         table = self.shapes.get(cosines, [None])[-1]
-        if {key for key, value in own.items() if value} - known or len(self.shapes.get(places, [])) != 2 or not table:
+        shape, rank = self.shapes.get(source, []), len(self.shapes.get(places, []))
+        if {key for key, value in own.items() if value} - known or not table or not self.known(source):
             return False
-        if len(self.shapes.get(source, [])) == 3 and not own.get("num_heads", 0):
-            own["num_heads"] = self.shapes[source][-1] // (2 * table)
+        if rank == 1:  # That of the first step, of all sequences.
+            steps = self.constant(np.tile(np.arange(shape[-2]), (shape[0], 1)))
+            places = self.emit("Add", [places, steps])
+        elif rank != 2:
+            return False
+        if len(shape) == 3 and not own.get("num_heads", 0):
+            own["num_heads"] = shape[-1] // (2 * table)
         return self.on_rotary_embedding(self.onnx.helper.make_node(
             "RotaryEmbedding", [source, cosines, sines, places], list(node.output),
             **{key: value for key, value in own.items() if key in known}))

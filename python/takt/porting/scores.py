@@ -71,23 +71,62 @@ class AttentionPorter:
 
     def on_prompt(self, node: Any) -> bool:
         """GroupQueryAttention of ONNX Runtime without a past. The lengths do not count: what comes
-        behind the end of a sequence is seen by nothing before it."""
+        behind the end of a sequence is seen by nothing before it. With a past the compiler has it, but for what
+        on_shared_heads() makes of it."""
         query, key, value, past_key, past_value, _, _, cosines, sines, *more = [*node.input, *[""] * 14][:14]
         own, sources = self.attributes(node), [query, key, value]
-        if (past_key or past_value or any(more) or set(own) - _PROMPT or own.get("local_window_size", -1) > 0
+        if self.on_shared_heads(node):
+            return True
+        has_past = any(name and self.shapes.get(name, [None] * 4)[2] != 0 for name in (past_key, past_value))
+        if (has_past or any(more) or set(own) - _PROMPT
                 or not all(map(self.is_static, sources)) or any(len(self.shapes[name]) != 3 for name in sources)):
             return False
         counts = [own["num_heads"], own["kv_num_heads"]]
         if own.get("do_rotary", 0):
             batch, steps, _ = self.shapes[query]
             places = self.constant(np.tile(np.arange(steps), (batch, 1)))
-            for i, count in enumerate(counts):
-                turned = self.emit("RotaryEmbedding", [sources[i], places, cosines, sines], domain="com.microsoft",
-                                   num_heads=count, interleaved=own.get("rotary_interleaved", 0))
-                sources[i] = self.like(sources[i], turned)
+            sources[:2] = self.turned_heads(sources[:2], counts, places, cosines, sines, own)
         numbers = {name: own[name] for name in ("scale", "softcap") if own.get(name, 0)}
+        if own.get("local_window_size", -1) > 0:
+            numbers["left_window_size"] = own["local_window_size"] - 1
         return self.on_attention(self.onnx.helper.make_node(
-            "Attention", sources, node.output[:3], q_num_heads=counts[0], kv_num_heads=counts[1], is_causal=1, **numbers))
+            "Attention", sources, node.output[:3], q_num_heads=counts[0], kv_num_heads=counts[1], is_causal=1,
+            **numbers))
+
+    def turned_heads(self, sources: list[str], counts: list[int], places: str, cosines: str, sines: str,
+                     own: dict[str, Any]) -> list[str]:
+        """Queries and keys by the angles of their places."""
+        return [self.like(name, self.emit("RotaryEmbedding", [name, places, cosines, sines], domain="com.microsoft",
+                                          num_heads=count, interleaved=own.get("rotary_interleaved", 0)))
+                for name, count in zip(sources, counts)]
+
+    def on_shared_heads(self, node: Any) -> bool:
+        """GroupQueryAttention with queries, keys and values in one tensor, or with pairs of neighbours that turn:
+        the compiler has neither."""
+        own, inputs = self.attributes(node), [*node.input, *[""] * 9][:9]
+        shape = self.shapes.get(inputs[0], [None])
+        if None in shape or len(shape) != 3 or any(node.input[9:]):
+            return False
+        counts = [own["num_heads"], own["kv_num_heads"]]
+        if not inputs[1]:
+            size = shape[2] // (counts[0] + 2 * counts[1])
+            ends = np.cumsum([0, counts[0] * size, counts[1] * size, counts[1] * size]).tolist()
+            inputs[:3] = [self.slice(inputs[0], 2, *each) for each in zip(ends, ends[1:])]
+        elif own.get("do_rotary", 0) and own.get("rotary_interleaved", 0) and self.is_static(inputs[1]):
+            last = self.emit("Reshape", [self.emit("Cast", [inputs[5]], to=self.onnx.TensorProto.INT64),
+                                         self.constant([-1, 1])])
+            steps = self.constant(np.arange(shape[1])[None] - shape[1] + 1)
+            places = self.emit("Add", [last, steps])
+            self.shapes[places], self.types[places] = [shape[0], shape[1]], self.onnx.TensorProto.INT64
+            inputs[:2] = self.turned_heads(inputs[:2], counts, places, *inputs[7:9], own)
+            del inputs[7:], own["do_rotary"], own["rotary_interleaved"]
+        else:
+            return False
+        while not inputs[-1]:
+            inputs.pop()
+        self.out.append(self.onnx.helper.make_node(
+            node.op_type, inputs, node.output, domain=node.domain, **own))
+        return True
 
     def on_joint_attention(self, node: Any) -> bool:
         """Attention of ONNX Runtime: one product makes queries, keys and values."""

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import takt
+
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
@@ -113,3 +115,49 @@ def test_rotated_places(interleaved):
     places = RNG.integers(0, 9, (2, 5))
     check("RotaryEmbedding", {"x": floats(2, 5, 16), "p": places}, {"c": floats(9, 4), "s": floats(9, 4)},
           interleaved=interleaved)
+
+
+@pytest.mark.parametrize("shape", [(2, 5, 16), (2, 2, 5, 8)])
+@pytest.mark.parametrize("interleaved", [0, 1])
+def test_rotated_places_behind_a_first_one(interleaved, shape):
+    check("RotaryEmbedding", {"x": floats(*shape), "p": np.array([3])}, {"c": floats(9, 4), "s": floats(9, 4)},
+          interleaved=interleaved)
+
+
+def shared(steps, past, turns, has_one_input, batch=2):
+    """Four heads of queries and two of keys, of 16 numbers each."""
+    sources = [floats(batch, steps, count * 16) for count in (4, 2, 2)]
+    inputs = {"q": np.concatenate(sources, 2)} if has_one_input else dict(zip("qkv", sources))
+    inputs.update(pk=floats(batch, 2, past, 16), pv=floats(batch, 2, past, 16),
+                  last=np.full(batch, past + steps - 1, np.int32), total=np.array(past + steps, np.int32))
+    order = ["q", *(["", ""] if has_one_input else "kv"), "pk", "pv", "last", "total", *("cs" if turns else "")]
+    return inputs, {each: floats(20, 8) for each in "cs" if turns}, order
+
+
+@pytest.mark.parametrize("has_one_input, own", [
+    (True, {}), (False, {"local_window_size": 2}), (True, {"do_rotary": 1, "rotary_interleaved": 1})])
+def test_shared_heads_of_a_prompt(has_one_input, own):
+    inputs, constants, order = shared(4, 0, "do_rotary" in own, has_one_input)
+    check("GroupQueryAttention", inputs, constants, results=("y", "nk", "nv"), order=order, num_heads=4, kv_num_heads=2,
+          **own)
+
+
+@pytest.mark.parametrize("turns", [False, True])
+def test_shared_heads_with_a_past(needs_compiler, tmp_path, turns):
+    """The compiler has the operator where queries, keys and values are apart and turn in halves."""
+    own = {"do_rotary": 1, "rotary_interleaved": 1} if turns else {}
+    inputs, constants, order = shared(2, 3, turns, not turns, batch=1)
+    node = helper.make_node("GroupQueryAttention", order, ["y", "nk", "nv"], domain="com.microsoft", num_heads=4,
+                            kv_num_heads=2, **own)
+    graph = helper.make_graph(
+        [node], "net", [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+                        for name, value in inputs.items()],
+        [helper.make_tensor_value_info("y", 1, [1, 2, 64]),
+         *(helper.make_tensor_value_info(name, 1, [1, 2, 5, 16]) for name in ("nk", "nv"))],
+        [numpy_helper.from_array(value, name) for name, value in constants.items()])
+    model = helper.make_model(graph, ir_version=8, opset_imports=[
+        helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
+    onnx.save(model, tmp_path / "net.onnx")
+    results = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(*inputs.values())
+    for found, wanted in zip(results, ort_run(model, inputs)):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
