@@ -16,6 +16,11 @@ _MICROSOFT = "com.microsoft"
 _SQRT_HALF = np.float32(math.sqrt(0.5))
 _FAST_GELU = (np.float32(math.sqrt(2 / math.pi)), np.float32(0.044715))
 _EXACT_TERMS = 256  # So many products of bytes less their zero points have a sum that is exact in floats.
+# What the codes of bitsandbytes stand for: a short float with a sign, and quantiles of a normal distribution.
+_SIZES_OF_4_BITS = np.float32([0, 1 / 192, 2 / 3, 1, 1 / 3, 1 / 2, 1 / 6, 1 / 4])
+_FLOATS_OF_4_BITS = (np.append(_SIZES_OF_4_BITS, -_SIZES_OF_4_BITS), np.float32([
+    -1, -0.69619280, -0.52507305, -0.39491749, -0.28444138, -0.18477343, -0.09105004, 0,
+    0.07958030, 0.16093020, 0.24611230, 0.33791524, 0.44070983, 0.56261700, 0.72295684, 1]))
 _NARROW = {"int2", "uint2", "int4", "uint4"}
 
 
@@ -38,6 +43,7 @@ class OperatorPorter:
             (_MICROSOFT, "QLinearGlobalAveragePool"): self.on_qlinear_unary,
             (_MICROSOFT, "QLinearSoftmax"): self.on_qlinear_softmax,
             (_MICROSOFT, "QLinearConcat"): self.on_qlinear_concat,
+            (_MICROSOFT, "QLinearWhere"): self.on_qlinear_where,
             (_MICROSOFT, "QGemm"): self.on_qgemm,
             (_MICROSOFT, "DynamicQuantizeLSTM"): self.on_dynamic_lstm,
             (_MICROSOFT, "DynamicQuantizeMatMul"): self.on_scaled_matmul,
@@ -53,6 +59,7 @@ class OperatorPorter:
             (_MICROSOFT, "FusedMatMul"): self.on_fused_matmul,
             (_MICROSOFT, "FusedGemm"): self.on_fused_gemm,
             (_MICROSOFT, "GridSample"): self.on_grid_sample,
+            (_MICROSOFT, "MatMulBnb4"): self.on_blocks_of_floats,
             (_MICROSOFT, "MatMulNBits"): self.on_blocks_of_bits,
             (_MICROSOFT, "GatherBlockQuantized"): self.on_rows_of_bits,
             (_MICROSOFT, "EmbedLayerNormalization"): self.on_embedding,
@@ -152,6 +159,12 @@ class OperatorPorter:
         triples = [parts[i:i + 3] for i in range(0, len(parts), 3)]
         found = self.emit("Concat", [self.dequantize(*each) for each in triples], **self.attributes(node))
         return self.quantize(found, y_scale, y_zero, node.output[0])
+
+    def on_qlinear_where(self, node: Any) -> bool:
+        condition, x, x_scale, x_zero, y, y_scale, y_zero, z_scale, z_zero = node.input
+        both = [self.dequantize(x, x_scale, x_zero), self.dequantize(y, y_scale, y_zero)]
+        found = self.emit("Where", [condition, *both])
+        return self.quantize(found, z_scale, z_zero, node.output[0])
 
     def on_qgemm(self, node: Any) -> bool:
         a, a_scale, a_zero, b, b_scale, b_zero, c, y_scale, y_zero = [*node.input, "", "", ""][:9]
@@ -360,6 +373,22 @@ class OperatorPorter:
             self.emit("MatMul", product, node.output[0])
         else:
             self.emit("Add", [self.emit("MatMul", product), bias], node.output[0])
+        return True
+
+    def on_blocks_of_floats(self, node: Any) -> bool:
+        """A product with weights of bitsandbytes: floats of four bits, the high ones first, times the greatest
+        size of their block."""
+        own = self.attributes(node)
+        numbers = [self.constants.get(name) for name in node.input[1:]]
+        if any(array is None for array in numbers):
+            return False
+        codes, sizes = numbers[0].ravel(), numbers[1].astype(np.float32).ravel()
+        values = _FLOATS_OF_4_BITS[own.get("quant_type", 1)][np.stack([codes >> 4, codes & 15], 1).ravel()]
+        count = own["N"] * own["K"]
+        weights = (values[:count] * sizes.repeat(own["block_size"])[:count]).reshape(own["N"], own["K"])
+        if own.get("transB", 1) == 0:
+            return False
+        self.emit("MatMul", [node.input[0], self.constant(weights.T)], node.output[0])
         return True
 
     def on_rows_of_bits(self, node: Any) -> bool:

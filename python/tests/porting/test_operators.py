@@ -103,3 +103,19 @@ def test_rows_of_a_table_of_bits(bits, zeros):
     model.graph.node[0].input.insert(0, "table")
     model.graph.initializer.append(numpy_helper.from_array(table, "table"))
     check(model, places)
+
+
+@pytest.mark.parametrize("quant_type", [0, 1])
+def test_blocks_of_floats_of_four_bits(quant_type):
+    weights = {"w": RNG.integers(0, 256, 64 * 32 // 2).astype(np.uint8), "sizes": np.abs(floats(64 * 32 // 16))}
+    x = floats(3, 64)
+    check(model_of("MatMulBnb4", {"x": x}, weights, K=64, N=32, block_size=16, quant_type=quant_type), {"x": x})
+
+
+def test_one_of_two_quantized_numbers():
+    inputs = {"c": RNG.random((3, 4)) < 0.5, "x": RNG.integers(0, 256, (3, 4)).astype(np.uint8)}
+    constants = {"xs": np.float32(0.1), "xz": np.uint8(3), "other": RNG.integers(0, 256, (3, 4)).astype(np.uint8),
+                 "ys": np.float32(0.2), "yz": np.uint8(7), "zs": np.float32(0.15), "zz": np.uint8(9)}
+    model = model_of("QLinearWhere", inputs, constants, TensorProto.UINT8)
+    model.graph.node[0].input[:] = ["c", "x", "xs", "xz", "other", "ys", "yz", "zs", "zz"]
+    check(model, inputs)
