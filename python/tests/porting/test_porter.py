@@ -1146,6 +1146,11 @@ def test_products_of_nothing(needs_compiler, tmp_path, kind, own):
     np.testing.assert_array_equal(found, np.broadcast_to(0.5 * bias.get("c", np.float32(0)), (3, 4)))
 
 
+def test_no_part_of_the_porter_hides_another():
+    names = [name for part in porter._Porter.__mro__[:-1] for name in vars(part) if not name.startswith("__")]
+    assert sorted(names) == sorted(set(names))
+
+
 def test_softsign():
     model = model_of([helper.make_node("Softsign", ["x"], ["y"])], {"x": [3, 4]}, {"y": [3, 4]})
     check(model, {"x": floats(3, 4)}, "Softsign")
