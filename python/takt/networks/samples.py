@@ -298,17 +298,23 @@ class _Proof(graphs.NodeReader):
 
     def on_offsets(self, numbers: str, offsets: str) -> int | _Place:
         """The rows of a table of all samples, from those of each sample's own."""
-        maker = self.many.makers.get(numbers)
+        name = numbers
+        maker = self.many.makers.get(name)
         while maker is not None and maker.op_type in _AS_THEY_ARE:
             _demand(maker.op_type != "Cast" or self.attributes(maker)["to"] in _PLACES)
-            maker = self.many.makers.get(maker.input[0])
-        _demand(maker is not None and maker.op_type in ("ArgMax", "ArgMin"))  # None is negative.
-        rows = self.shape(maker.input[0])[self.axis(maker, 0)]
+            name = maker.input[0]
+            maker = self.many.makers.get(name)
+        # No place among the rows of a sample is negative.
+        _demand(maker is not None and (maker.op_type in ("ArgMax", "ArgMin")
+                                       or maker.op_type == "TopK" and name == maker.output[1]))
+        rows = self.shape(maker.input[0])[self.axis(maker, -1 if maker.op_type == "TopK" else 0)]
+        place, rank = self.places[numbers], len(self.shape(numbers))
         several, one = self.in_both(offsets)
-        _demand(several.ndim == 1 and one.tolist() == [0] and self.shape(numbers) == several.shape)
-        step = int(several[1])
-        _demand(np.array_equal(several, np.arange(_SAMPLES) * step) and rows <= step)
-        return _Place(0, 1, step)
+        _demand(self.groups[numbers] == 1 and rank - place <= several.ndim <= rank
+                and several.shape[place - rank] == several.size == _SAMPLES and not one.any() and one.size == 1)
+        step = int(several.reshape(-1)[1])
+        _demand(np.array_equal(several.reshape(-1), np.arange(_SAMPLES) * step) and rows <= step)
+        return _Place(place, 1, step)
 
     def broadcast(self, node: Any, names: list[str]) -> int:
         ends = {len(self.shape(name)) - self.places[name] for name in names if name in self.places}
