@@ -304,10 +304,7 @@ class _Proof(graphs.NodeReader):
             _demand(maker.op_type != "Cast" or self.attributes(maker)["to"] in _PLACES)
             name = maker.input[0]
             maker = self.many.makers.get(name)
-        # No place among the rows of a sample is negative.
-        _demand(maker is not None and (maker.op_type in ("ArgMax", "ArgMin")
-                                       or maker.op_type == "TopK" and name == maker.output[1]))
-        rows = self.shape(maker.input[0])[self.axis(maker, -1 if maker.op_type == "TopK" else 0)]
+        rows = self.count_rows(maker, name)
         place, rank = self.places[numbers], len(self.shape(numbers))
         several, one = self.in_both(offsets)
         _demand(self.groups[numbers] == 1 and rank - place <= several.ndim <= rank
@@ -315,6 +312,18 @@ class _Proof(graphs.NodeReader):
         step = int(several.reshape(-1)[1])
         _demand(np.array_equal(several.reshape(-1), np.arange(_SAMPLES) * step) and rows <= step)
         return _Place(place, 1, step)
+
+    def count_rows(self, maker: Any, name: str) -> int:
+        """How many rows the numbers of a tensor may mean, from 0 on; `maker` makes it."""
+        _demand(maker is not None)
+        if maker.op_type in ("ArgMax", "ArgMin"):
+            return self.shape(maker.input[0])[self.axis(maker, 0)]
+        if maker.op_type == "Clip":
+            low, high = (self.constant(limit) for limit in [*maker.input, "", ""][1:3])
+            _demand(low >= 0)
+            return int(high) + 1
+        _demand(maker.op_type == "TopK" and name == maker.output[1])
+        return self.shape(maker.input[0])[self.axis(maker, -1)]
 
     def broadcast(self, node: Any, names: list[str]) -> int:
         ends = {len(self.shape(name)) - self.places[name] for name in names if name in self.places}

@@ -221,14 +221,17 @@ def test_other_inputs_are_tensors_of_numbers(other):
 @pytest.mark.parametrize("index, step, axes, is_apart", [
     ("places", 5, (1, 2), True),
     ("places", 4, (1, 2), False),  # Some rows are of the sample before.
+    ("limited", 5, (1, 2), True),
+    ("limited", 4, (1, 2), False),
     ("numbers", 5, (1, 2), False),
     ("places", 5, (0, 2), False),  # The offsets are those of another axis.
 ])
 def test_neighbours_in_a_table_of_all_samples(index, step, axes, is_apart):
-    body = (f"numbers, places = TopK<axis = 1>(x, two) own = Cast<to = 7>({index}) n = Shape<end = 1>(x) s = Squeeze(n) "
-            "r = Range(zero, s, one) m = Mul(r, step) offsets = Unsqueeze(m, axes) rows = Add(own, offsets) "
+    body = (f"numbers, places = TopK<axis = 1>(x, two) limited = Clip(numbers, low, high) own = Cast<to = 7>({index}) "
+            "n = Shape<end = 1>(x) s = Squeeze(n) r = Range(zero, s, one) m = Mul(r, step) offsets = Unsqueeze(m, axes) rows = Add(own, offsets) "
             "flat = Reshape(rows, all) table = Reshape(x, fours) found = Gather<axis = 0>(table, flat) "
             "y = Reshape(found, apart)")
     constants = {"two": ints(2), "zero": np.array(0), "one": np.array(1), "step": np.array(step), "axes": ints(*axes),
-                 "all": ints(-1), "fours": ints(-1, 4), "apart": ints(-1, 8, 4)}
+                 "all": ints(-1), "fours": ints(-1, 4), "apart": ints(-1, 8, 4),
+                 "low": np.float32(0), "high": np.float32(4)}
     assert is_split(body, "float[N,5,4] x", "float[N,A,B] y", **constants) == is_apart
