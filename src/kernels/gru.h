@@ -32,9 +32,10 @@ struct RecurrentTile {
 // of them overflows.
 const char* CheckRecurrentShape(const RecurrentShape& shape);
 
-// Finds the tile of `row_count` rows from `first_row` on, and of the part `part`
-// of the lanes, each of which has `lanes` lanes; the last rows and the last part
-// may be fewer. False if there is no such tile, or the shape is invalid.
+// Finds the tile of `row_count` rows from `first_row` on, and of the part
+// `part` of the lanes, each of which has `lanes` lanes; the last rows and the
+// last part may be fewer. False if there is no such tile, or the shape is
+// invalid.
 bool FindRecurrentTile(const RecurrentShape& shape, int64_t lanes, int64_t part,
                        int64_t first_row, int64_t row_count,
                        RecurrentTile* tile);
