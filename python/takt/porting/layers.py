@@ -25,6 +25,7 @@ class LayerPorter:
             ("", "CumProd"): self.on_running_product,
             ("", "DepthToSpace"): self.on_depth_to_space,
             ("", "Det"): self.on_det,
+            ("", "Expand"): self.on_expand,
             ("", "Gather"): self.on_gather,
             ("", "GroupNormalization"): self.on_group_normalization,
             ("", "LpNormalization"): self.on_lp_normalization,
@@ -231,6 +232,18 @@ class LayerPorter:
         line = self.constant([0 if ranks[0] == 1 else 1])
         sides = [self.emit("Unsqueeze", [name, line]) if rank == 1 else name for name, rank in zip(node.input, ranks)]
         self.emit("Squeeze", [self.emit("MatMul", sides), self.constant([axis])], node.output[0])
+        return True
+
+    def on_expand(self, node: Any) -> bool:
+        """Where no size grows, the input is the result. A size that is found in the call may be 0, which the compiler
+        does not take."""
+        shape, sizes = self.shapes.get(node.input[0], []), self.constants.get(node.input[1])
+        if sizes is None or len(sizes) > len(shape):
+            return False
+        own = shape[len(shape) - len(sizes):]
+        if any(wanted not in (1, size) for wanted, size in zip(sizes.tolist(), own)):
+            return False
+        self.emit("Identity", [node.input[0]], node.output[0])
         return True
 
     def on_softsign(self, node: Any) -> bool:

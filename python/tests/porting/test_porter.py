@@ -1060,6 +1060,34 @@ def test_places_between_pixels_as_pytorch_counts_them():
     check(model, {"x": floats(1, 2, 4, 5)}, "Resize")
 
 
+@pytest.mark.parametrize("chosen", [0, 2])
+def test_rows_whose_number_a_call_finds_are_not_expanded(needs_compiler, tmp_path, chosen):
+    """The rows of an expert, which may get none."""
+    from onnx import parser
+
+    model = parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]> net (float[4] x) => (float[3] y)
+        <float zero = {0}, int64[2] sizes = {1, 3}, int64[1] first = {0}> {
+            is_chosen = Greater(x, zero)  places = NonZero(is_chosen)  turned = Transpose<perm = [1, 0]>(places)
+            rows = GatherND(w, turned)  same = Expand(rows, sizes)  y = ReduceSum<keepdims = 0>(same, first) }""")
+    table = floats(4, 3)
+    model.graph.initializer.append(numpy_helper.from_array(table, "w"))
+    onnx.save(model, tmp_path / "net.onnx")
+    x = np.float32([-1, 1, -1, 1]) if chosen else np.full(4, -1, np.float32)
+    found = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(x)
+    np.testing.assert_allclose(found, table[x > 0].sum(0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("sizes, stays", [
+    ([1, 4], False), ([4], False), ([3, 1], False), ([2, 1, 4], True), ([2, 3, 1], True)])
+def test_what_does_not_grow_is_not_expanded(sizes, stays):
+    model = model_of([helper.make_node("Expand", ["x", "sizes"], ["wide"]), helper.make_node("Relu", ["wide"], ["y"])],
+                     {"x": [3, 4] if len(sizes) < 3 else [1, 3, 4]}, {"y": None}, sizes=np.array(sizes))
+    ported = porter.port(model)
+    assert ("Expand" in kinds(ported)) == stays
+    x = floats(*([3, 4] if len(sizes) < 3 else [1, 3, 4]))
+    np.testing.assert_array_equal(run(ported, {"x": x})[0], run(model, {"x": x})[0])
+
+
 @pytest.mark.parametrize("element", [np.uint8, np.int8])
 def test_bytes_are_resized_as_floats_are(needs_compiler, tmp_path, element):
     onnxruntime = pytest.importorskip("onnxruntime")
