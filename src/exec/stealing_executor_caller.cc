@@ -107,6 +107,8 @@ uint32_t StealingExecutor::RunReady(int64_t deadline_ns) {
   const OrdinaryScope ordinary(state);
   const uint32_t count = RunAvailable(state, deadline_ns);
   AddCallerCounts(scope.counters);
+  // After Shutdown() no thread comes for what is left.
+  if (stopping_.load(std::memory_order_seq_cst)) RunHere();
   return count;
 }
 

@@ -78,7 +78,8 @@ void StealingExecutor::Submit(Job* job) {
   shared_hints_.Add(lane);
   Wake(threads, lane, nullptr, nullptr, is_caller ? 1 : 0);
   if (!is_caller) WakeBackupIfNeeded(lane, nullptr);
-  if (stopping) RunHere();
+  // Shutdown() may have begun since, and have looked before the job was posted.
+  if (stopping_.load(std::memory_order_seq_cst)) RunHere();
 }
 
 void StealingExecutor::SubmitWorking(ThreadState& state, Job* job) {
@@ -317,7 +318,9 @@ void StealingExecutor::Flush() {
     if (state->is_working) return;
   }
   if (shared_mailbox_.lanes().empty()) return;
-  if (workers_.empty() || stopping_.load(std::memory_order_acquire)) {
+  // Sequentially consistent: Shutdown() sees what was spilled, or this thread
+  // that it has begun.
+  if (workers_.empty() || stopping_.load(std::memory_order_seq_cst)) {
     RunHere();
     return;
   }

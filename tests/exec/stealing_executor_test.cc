@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -23,6 +25,7 @@
 #include "base/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/allocation_faults.h"
 #include "tests/support/bounded_wait.h"
 
 namespace takt::exec {
@@ -132,17 +135,19 @@ TEST(StealingExecutorTest, ItsMembersAreOnTheirOwnCacheLines) {
   }
 }
 
-// Holds a thread in a handler of SIGUSR1.
+// Holds a thread in a handler of SIGUSR1, for as long as this lives or up to
+// `until_ns`.
 class HeldThread {
  public:
-  explicit HeldThread(uint64_t thread_id) {
+  explicit HeldThread(uint64_t thread_id, int64_t until_ns = kInfiniteFuture) {
+    until_ns_ = until_ns;
     is_held_ = true;
     is_in_handler_ = false;
     struct sigaction action = {};
     action.sa_handler = [](int) {
       is_in_handler_ = true;
       const timespec moment = {0, 100'000};
-      while (is_held_) nanosleep(&moment, nullptr);
+      while (is_held_ && NowNs() < until_ns_) nanosleep(&moment, nullptr);
     };
     sigaction(SIGUSR1, &action, nullptr);
     syscall(SYS_tgkill, getpid(), static_cast<pid_t>(thread_id), SIGUSR1);
@@ -152,9 +157,11 @@ class HeldThread {
 
  private:
   static std::atomic<bool> is_held_, is_in_handler_;
+  static std::atomic<int64_t> until_ns_;
 };
 std::atomic<bool> HeldThread::is_held_{false};
 std::atomic<bool> HeldThread::is_in_handler_{false};
+std::atomic<int64_t> HeldThread::until_ns_{kInfiniteFuture};
 
 int CpuCountOf(uint64_t thread_id) {
   cpu_set_t cpus;
@@ -221,6 +228,52 @@ TEST(StealingExecutorTest, TheLastOneFreesTheMemoryOfCallers) {
   const Ref<Executor> next = Make(OptionsOf(0));
   EXPECT_EQ(grow(*next), worker);
   std::thread([&] { grow(*next); }).join();
+}
+
+// A thread is stopped somewhere within Submit(), often after it has looked
+// whether the executor stops. Then the executor stops.
+TEST(StealingExecutorTest, NoJobIsLostThatIsSubmittedDuringTheShutdown) {
+  constexpr uint32_t kRounds = 30, kCount = 1000;
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    std::vector<Ref<Executor>> executors;
+    std::vector<FunctionJob> jobs(kCount);
+    std::atomic<uint32_t> done_count{0};
+    for (FunctionJob& job : jobs) {
+      job.finish = [&](Worker&) { ++done_count; };
+      executors.push_back(Make(OptionsOf(0)));
+    }
+    std::atomic<uint64_t> thread_id{0};
+    Flag ends;
+    std::thread thread([&] {
+      thread_id = static_cast<uint64_t>(syscall(SYS_gettid));
+      for (uint32_t i = 0; i < kCount; ++i) executors[i]->Submit(&jobs[i]);
+      EXPECT_TRUE(ends.Wait());
+    });
+    ASSERT_TRUE(BecomesTrue([&] { return thread_id != 0; }));
+    {
+      // It may be in a lock that Shutdown() takes.
+      const HeldThread held(thread_id, NowNs() + 20'000'000);
+      for (const Ref<Executor>& executor : executors) executor->Shutdown();
+    }
+    ends.Set();
+    thread.join();
+    EXPECT_EQ(done_count, kCount);
+  }
+}
+
+TEST(StealingExecutorTest, AJobThatFollowsAfterTheShutdownRuns) {
+  const Ref<Executor> executor = Make(OptionsOf(0));
+  FunctionJob next;
+  bool is_done = false;
+  next.finish = [&](Worker&) { is_done = true; };
+  FunctionJob job;
+  job.finish = [&](Worker&) {
+    executor->Shutdown();
+    executor->Submit(&next);
+  };
+  executor->Submit(&job);
+  executor->RunReady(/*deadline_ns=*/0);
+  EXPECT_TRUE(is_done);
 }
 
 TEST_F(UrgencyTest, HigherLanesRunFirstAndEqualJobsInOrder) {
