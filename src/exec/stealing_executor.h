@@ -330,6 +330,8 @@ class StealingExecutor final : public Executor {
   void RunJob(ThreadState& state, FoundJob found);
   // True if this thread has dropped the last ticket.
   bool RunShared(ThreadState& state, FoundJob found);
+  // Its end: this thread leaves the job. `has_second_ticket`: as of Spread().
+  bool DropTickets(ThreadState& state, Job& job, bool has_second_ticket);
   void RunRange(ThreadState& state, Job& job, uint32_t begin, uint32_t end);
   // The same for tiles that have been stopped by something more urgent.
   void RunRest(ThreadState& state, Job& job, uint32_t begin, uint32_t end);

@@ -207,18 +207,22 @@ bool StealingExecutor::RunShared(ThreadState& state, FoundJob found) {
     if (__builtin_expect(IsOvertaken(job), 0)) break;
     if (__builtin_expect(HoldsUpRaised(state, job), 0)) break;
   }
+  return DropTickets(state, job, has_second_ticket);
+}
+
+bool StealingExecutor::DropTickets(ThreadState& state, Job& job,
+                                   bool has_second_ticket) {
   uint32_t dropped = 1;
+  // `is_posted_`: sequentially consistent with PostSecondTicket().
   if (job.HasUnclaimed()) {
     dropped += PostSecondTicket(job);
-  } else {
-    if (has_second_ticket && state.slot()->deques[job.lane].PopIf(&job)) {
-      ++dropped;
-    }
-    // Sequentially consistent with PostSecondTicket().
-    if (job.is_posted_.load(std::memory_order_seq_cst) &&
-        Mailbox::Unlist(&job)) {
-      ++dropped;
-    }
+  } else if (job.is_posted_.load(std::memory_order_seq_cst) &&
+             Mailbox::Unlist(&job)) {
+    ++dropped;
+  }
+  // There the job would wait for what this thread runs next.
+  if (has_second_ticket && state.slot()->deques[job.lane].PopIf(&job)) {
+    ++dropped;
   }
   // Release: the thread that drops the last ticket sees what all tiles have
   // written.

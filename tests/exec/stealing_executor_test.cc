@@ -230,6 +230,37 @@ TEST(StealingExecutorTest, TheLastOneFreesTheMemoryOfCallers) {
   std::thread([&] { grow(*next); }).join();
 }
 
+// The worker leaves a job, with a ticket for it in its deque, for one that is
+// due. The job must not wait for that one, once its last tile has run.
+TEST(StealingExecutorTest, AJobDoesNotWaitForAWorkerThatHasLeftIt) {
+  const Ref<Executor> executor = Make(OptionsOf(1));
+  Flag is_due_running, may_due_end, is_job_done;
+  FunctionJob due;
+  due.deadline_ns = 10;
+  due.run = [&](uint32_t, uint32_t end, Worker&) {
+    is_due_running.Set();
+    EXPECT_TRUE(may_due_end.Wait());
+    return end;
+  };
+  FunctionJob job;
+  job.tile_count = 2;
+  bool is_first = true;
+  job.run = [&](uint32_t begin, uint32_t, Worker&) {
+    if (std::exchange(is_first, false)) executor->Submit(&due);
+    return begin + 1;
+  };
+  job.finish = [&](Worker&) { is_job_done.Set(); };
+  FunctionJob before;
+  before.finish = [&](Worker&) { executor->Submit(&job); };
+  executor->Submit(&before);
+  ASSERT_TRUE(is_due_running.Wait());
+  EXPECT_FALSE(is_job_done.is_set());
+  EXPECT_EQ(executor->RunReady(/*deadline_ns=*/0), 1u);  // The other tile.
+  EXPECT_TRUE(is_job_done.is_set());
+  may_due_end.Set();
+  executor->Shutdown();
+}
+
 // A thread is stopped somewhere within Submit(), often after it has looked
 // whether the executor stops. Then the executor stops.
 TEST(StealingExecutorTest, NoJobIsLostThatIsSubmittedDuringTheShutdown) {
