@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "base/borrower.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "exec/lane_mask.h"
 #include "exec/worker_set.h"
@@ -171,6 +172,7 @@ class Job : public JobTraits {
   // Raises the job before Submit(); Executor::Raise() does so afterwards.
   static constexpr int32_t kNotRaised = -1;
   void SetRaised(int32_t to) {
+    TAKT_DCHECK(to >= kNotRaised && to < static_cast<int32_t>(kLaneCount));
     raised_.store(static_cast<uint8_t>(to + 1), std::memory_order_seq_cst);
   }
 

@@ -279,7 +279,6 @@ const WorkerSet* StealingExecutor::FindWorkers(const WorkerSet& workers) {
 const WorkerSet* StealingExecutor::FindWorkerSet(WorkerSet set) {
   TAKT_CHECK(set.count() > 0 && set.count() < worker_count());
   if (!is_pinned_) {
-    is_pinned_ = true;
     for (uint32_t i = 0; i < worker_count(); ++i) {
       WorkerSlot& slot = *workers_[i];
       slot.thread.SetAffinity(slot.placement);
@@ -287,6 +286,7 @@ const WorkerSet* StealingExecutor::FindWorkerSet(WorkerSet set) {
         slot.backup->thread.SetAffinity(slot.placement);
       }
     }
+    is_pinned_ = true;  // All of them: memory may have run out before.
   }
   for (const auto& known : worker_sets_) {
     if (*known == set) return known.get();

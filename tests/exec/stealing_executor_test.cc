@@ -639,6 +639,31 @@ TEST(FindAffinityTest, TheFirstAffinityPinsAllWorkers) {
   }
 }
 
+TEST(FindAffinityTest, PinsAllWorkersThoughMemoryRanOutBefore) {
+  const CpuSet cpus = topology::AllowedCpus();
+  if (cpus.count() < 2) GTEST_SKIP() << "one CPU";
+  CpuSet first;
+  first.Add(static_cast<uint32_t>(cpus.Next(0)));
+  bool is_hit = true;
+  for (int64_t n = 0; is_hit; ++n) {
+    Ref<Executor> executor = Make(OptionsOf(2));
+    try {
+      const AllocationFault fault(n);
+      (void)executor->FindAffinity(first);
+    } catch (const std::bad_alloc&) {
+    }
+    is_hit = AllocationFault::is_hit();
+    EXPECT_TRUE(executor->FindAffinity(first).ok());
+    executor->Shutdown();
+    for (const auto& worker : executor->statistics().workers) {
+      // It was pinned, but there was no memory for the report.
+      if (worker.thread.affinity_error == ENOMEM) continue;
+      EXPECT_EQ(worker.thread.cpus.ToString(), worker.placement.ToString())
+          << "allocation " << n;
+    }
+  }
+}
+
 TEST(ClosureTest, RunsOnceAndMayBePostedAgain) {
   struct Step : Closure {
     Step(Executor& its_executor, Executor::HelpingCaller& its_helper)
