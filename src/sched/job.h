@@ -33,6 +33,13 @@ inline constexpr Band BandOf(Criticality criticality) {
   return Band::kBestEffort;
 }
 
+// The generation of a slot that is used again. It is never 0, which stands for
+// no handle.
+inline constexpr uint32_t NextGeneration(uint32_t generation) {
+  return generation == std::numeric_limits<uint32_t>::max() ? 1
+                                                            : generation + 1;
+}
+
 // A handle; {0, 0} is none.
 struct JobId {
   uint32_t index = 0;

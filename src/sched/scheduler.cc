@@ -358,7 +358,7 @@ JobRecord* Scheduler::NewJob() {
   free_jobs_.pop_back();
   SpareVector<uint32_t> pending = std::move(job->pending);
   const uint32_t index = job->index;
-  const uint32_t generation = job->generation + 1;
+  const uint32_t generation = NextGeneration(job->generation);
   *job = JobRecord();
   job->pending = std::move(pending);
   job->index = index;
@@ -392,7 +392,7 @@ OperationRecord* Scheduler::NewOperation(JobRecord* job, KernelId kernel,
   OperationRecord* operation = free_operations_.back();
   free_operations_.pop_back();
   const uint32_t index = operation->index;
-  const uint32_t generation = operation->generation + 1;
+  const uint32_t generation = NextGeneration(operation->generation);
   *operation = OperationRecord();
   operation->index = index;
   operation->generation = generation;

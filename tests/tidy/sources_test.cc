@@ -248,7 +248,6 @@ const std::map<std::string, std::string> kTestedBy = {
     {"runtime/signature", "tests/api/signature_test.c"},
     {"runtime/user_type", "tests/api/user_type_test.c"},
     {"sched/demand", "tests/sched/admission_test.cc"},
-    {"sched/job", "tests/sched/scheduler_test.cc"},
     {"sched/placement_advisor", "tests/follow/plan_follower_test.cc"},
     {"sched/priority", "tests/sched/scheduler_test.cc"},
     {"sched/stream", "tests/sched/scheduler_test.cc"},
