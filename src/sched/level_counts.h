@@ -13,13 +13,6 @@ namespace takt::sched {
 
 class LevelCounts {
  public:
-  static constexpr uint32_t kLevelCount = kBandCount * 256;
-
-  // A lower level is more urgent; below kLevelCount.
-  static uint32_t LevelOf(const OperationFacts& facts) {
-    return static_cast<uint32_t>(facts.band) * 256 + 255 - facts.priority;
-  }
-
   void Add(uint32_t level) {
     TAKT_DCHECK(level < kLevelCount);
     for (uint32_t i = level + 1; i <= kLevelCount; i += i & -i) ++sums_[i];

@@ -9,13 +9,11 @@
 namespace takt::sched {
 namespace {
 
-// A lower level is more urgent. Below the hard jobs is that of streams which
-// have had less than their share.
+// LevelOf, with one more below the hard jobs: that of streams which have had
+// less than their share.
 uint32_t UrgencyLevel(const OperationFacts& operation) {
-  constexpr uint32_t kBelowHard =
-      256 * (static_cast<uint32_t>(Band::kHard) + 1);
-  const uint32_t level =
-      static_cast<uint32_t>(operation.band) * 256 + 255 - operation.priority;
+  constexpr uint32_t kBelowHard = LevelOf(Band::kHard, 0) + 1;
+  const uint32_t level = operation.level();
   if (operation.band <= Band::kHard) return level;
   return operation.share_cores > 0 ? kBelowHard : level + 1;
 }

@@ -39,16 +39,19 @@ namespace takt::sched {
 enum class Band : uint8_t { kPromised, kHard, kSoft, kBestEffort };
 inline constexpr uint32_t kBandCount = 4;
 
+// A lower level is more urgent; below kLevelCount.
+inline constexpr uint32_t kLevelCount = kBandCount * 256;
+constexpr uint32_t LevelOf(Band band, uint8_t priority) {
+  return static_cast<uint32_t>(band) * 256 + 255 - priority;
+}
+
 // The urgency that a job lends to another one, which it waits for.
 struct Loan {
   Band band = Band::kBestEffort;
   uint8_t priority = 0;
   int64_t deadline_ns = kInfiniteFuture;
 
-  // A lower level is more urgent.
-  uint32_t level() const {
-    return static_cast<uint32_t>(band) * 256 + 255 - priority;
-  }
+  uint32_t level() const { return LevelOf(band, priority); }
   bool operator==(const Loan&) const = default;
 };
 
@@ -75,6 +78,8 @@ struct OperationFacts {
   int64_t fair_tag = 0;  // With Situation::by_weight: the lower goes first.
   // It waited at Policy::CriticalAt(), and stays critical until its end.
   bool is_critical = false;
+
+  uint32_t level() const { return LevelOf(band, priority); }
 };
 
 struct Situation {

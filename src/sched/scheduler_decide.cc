@@ -172,8 +172,7 @@ uint32_t Scheduler::CountOthers(const OperationRecord& operation) const {
                              TakesCores(operation.held_pool));
     return for_cores_.count() - (is_counted ? 1 : 0);
   }
-  const uint32_t count =
-      for_cores_.CountUpTo(LevelCounts::LevelOf(operation.facts));
+  const uint32_t count = for_cores_.CountUpTo(operation.facts.level());
   return count - std::min(count, operation.job->waiting_count);
 }
 

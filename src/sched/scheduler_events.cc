@@ -203,12 +203,12 @@ void Scheduler::Wait(OperationRecord* operation, int64_t now_ns) {
 // Each operation that waits is counted, unless a pool holds it whose operations
 // take no core.
 void Scheduler::CountForCores(OperationRecord* operation) {
-  for_cores_.Add(LevelCounts::LevelOf(operation->facts));
+  for_cores_.Add(operation->facts.level());
   ++operation->job->waiting_count;
 }
 
 void Scheduler::UncountForCores(OperationRecord* operation) {
-  for_cores_.Remove(LevelCounts::LevelOf(operation->facts));
+  for_cores_.Remove(operation->facts.level());
   TAKT_CHECK(operation->job->waiting_count > 0);
   --operation->job->waiting_count;
 }

@@ -16,12 +16,12 @@ TEST(LevelCountsTest, MoreUrgentIsLower) {
   soft.priority = 255;
   OperationFacts softer = soft;
   softer.priority = 254;
-  EXPECT_LT(LevelCounts::LevelOf(hard), LevelCounts::LevelOf(soft));
-  EXPECT_LT(LevelCounts::LevelOf(soft), LevelCounts::LevelOf(softer));
+  EXPECT_LT(hard.level(), soft.level());
+  EXPECT_LT(soft.level(), softer.level());
   OperationFacts last;
   last.band = Band::kBestEffort;
   last.priority = 0;
-  EXPECT_EQ(LevelCounts::LevelOf(last), LevelCounts::kLevelCount - 1);
+  EXPECT_EQ(last.level(), kLevelCount - 1);
 }
 
 TEST(LevelCountsTest, EqualsASimpleCount) {
@@ -30,8 +30,7 @@ TEST(LevelCountsTest, EqualsASimpleCount) {
   Random random(7);
   for (int i = 0; i < 4000; ++i) {
     if (levels.empty() || random.Below(3) > 0) {
-      levels.push_back(
-          static_cast<uint32_t>(random.Below(LevelCounts::kLevelCount)));
+      levels.push_back(static_cast<uint32_t>(random.Below(kLevelCount)));
       counts.Add(levels.back());
     } else {
       const size_t which = random.Below(levels.size());
@@ -39,13 +38,12 @@ TEST(LevelCountsTest, EqualsASimpleCount) {
       levels[which] = levels.back();
       levels.pop_back();
     }
-    const auto asked =
-        static_cast<uint32_t>(random.Below(LevelCounts::kLevelCount));
+    const auto asked = static_cast<uint32_t>(random.Below(kLevelCount));
     uint32_t expected = 0;
     for (const uint32_t level : levels) expected += level <= asked ? 1 : 0;
     ASSERT_EQ(counts.CountUpTo(asked), expected);
     ASSERT_EQ(counts.count(), levels.size());
-    ASSERT_EQ(counts.CountUpTo(LevelCounts::kLevelCount - 1), levels.size());
+    ASSERT_EQ(counts.CountUpTo(kLevelCount - 1), levels.size());
   }
 }
 
