@@ -70,7 +70,8 @@ struct OperationRecord {
   uint32_t index = 0;
   uint32_t generation = 0;
   State state = State::kFree;
-  bool yields = false;  // It was asked to yield its resources.
+  bool yields = false;        // It was asked to yield its resources.
+  bool is_cancelled = false;  // It was asked to yield them at once.
   JobRecord* job = nullptr;
   KernelId kernel = 0;
   uint32_t unseen_count = 0;  // See AdvisedOperation.

@@ -343,6 +343,7 @@ class Scheduler {
   void UncountForCores(OperationRecord* operation);
   void End(OperationRecord* operation, int64_t now_ns);
   void StopRunning(OperationRecord* operation);
+  void CancelRun(OperationRecord* operation);
   // Frees some or all of the resources on which it runs.
   void FreeResources(OperationRecord* operation, const ResourceSet& freed);
   void ReleaseSuccessors(JobRecord* job, uint32_t program_index,

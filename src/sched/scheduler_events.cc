@@ -283,6 +283,16 @@ void Scheduler::StopRunning(OperationRecord* operation) {
   TAKT_CHECK(operation->job->running_count > 0);
   --operation->job->running_count;
   operation->yields = false;
+  operation->is_cancelled = false;
+}
+
+// Asks a running operation to stop at once; its driver is told once in a run.
+void Scheduler::CancelRun(OperationRecord* operation) {
+  TAKT_DCHECK(operation->state == OperationRecord::State::kRunning);
+  if (operation->is_cancelled) return;
+  operation->yields = true;
+  operation->is_cancelled = true;
+  pending_.push_back(About(*operation, DecisionKind::kCancel));
 }
 
 void Scheduler::ReleaseSuccessors(JobRecord* job, uint32_t program_index,
@@ -404,8 +414,7 @@ void Scheduler::GiveUp(JobRecord* job, JobOutcome outcome, int64_t now_ns) {
   for (OperationRecord* operation = job->operations; operation != nullptr;) {
     OperationRecord* next = operation->job_next;
     if (operation->state == OperationRecord::State::kRunning) {
-      operation->yields = true;
-      pending_.push_back(About(*operation, DecisionKind::kCancel));
+      CancelRun(operation);
     } else {
       StopWaiting(operation);
       ReportStopped(*operation, /*is_done=*/false, now_ns);
@@ -605,10 +614,7 @@ void Scheduler::SetAvailable(uint32_t resource, bool available,
   }
   available_.Remove(resource);
   free_.Remove(resource);
-  if (operation != nullptr && !operation->job->is_ending) {
-    operation->yields = true;
-    pending_.push_back(About(*operation, DecisionKind::kCancel));
-  }
+  if (operation != nullptr && !operation->job->is_ending) CancelRun(operation);
   RequeueHeld(machine_.PoolOf(resource), now_ns);
 }
 

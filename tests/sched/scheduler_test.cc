@@ -1,9 +1,12 @@
 // The scheduler, event by event, on machines small enough to work out by hand.
 #include "sched/scheduler.h"
 
+#include <vector>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/sched/test_support.h"
+#include "tests/support/allocation_faults.h"
 
 namespace takt::sched {
 namespace {
@@ -673,6 +676,38 @@ TEST(SchedulerTest, MovesWorkOffALostResource) {
   shop->SetAvailable(8, true, 60'000);
   shop.Release(stream, 60);
   EXPECT_EQ(shop.Decide(60)[0].pool, 2u);
+}
+
+TEST(SchedulerTest, ARunIsCancelledOnce) {
+  Shop shop(Cores(2));
+  const KernelId kernel = shop.Kernel({{0, 2, 100, 0}});
+  const StreamId stream = shop.Add(Terms(shop.Chain({kernel}), kSoft));
+  const JobId job = shop.Release(stream, 0);
+  const auto starts = shop.Decide(0);
+  ASSERT_EQ(starts.size(), 1u);
+  const auto count_cancels = [&](int64_t now_us) {
+    return Only(shop.Decide(now_us), DecisionKind::kCancel).size();
+  };
+  // It loses both of its cores, and comes to nothing then.
+  shop->SetAvailable(0, false, 10'000);
+  shop->SetAvailable(1, false, 10'000);
+  EXPECT_EQ(count_cancels(10), 1u);
+  shop->Drop(job, 11'000);
+  EXPECT_EQ(count_cancels(11), 0u);
+  shop->Yielded(starts[0].operation, 0, 12'000);
+  EXPECT_EQ(Only(shop.Decide(12), DecisionKind::kJobDone).size(), 1u);
+  // Each run may be.
+  shop->SetAvailable(0, true, 20'000);
+  shop->SetAvailable(1, true, 20'000);
+  shop.Release(stream, 20);
+  for (int64_t now_us = 20; now_us < 50; now_us += 10) {
+    const auto again = Only(shop.Decide(now_us), DecisionKind::kStart);
+    ASSERT_EQ(again.size(), 1u);
+    shop->SetAvailable(1, false, (now_us + 1) * 1000);
+    EXPECT_EQ(count_cancels(now_us + 1), 1u);
+    shop->Yielded(again[0].operation, 0, (now_us + 2) * 1000);
+    shop->SetAvailable(1, true, (now_us + 3) * 1000);
+  }
 }
 
 TEST(SchedulerTest, ScalesExpectationsBySpeed) {

@@ -446,6 +446,29 @@ TEST_F(JobShopTest, WorkOfALostCoreContinuesOnAnother) {
   EXPECT_FALSE(shop().resources()[1].is_available);
 }
 
+TEST_F(JobShopTest, WorkMayLoseSeveralCoresAtOnce) {
+  MakeShop(2);
+  auto stream = shop().StreamOf(128, nullptr);
+  auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
+  TestWork work(8);
+  shop().Submit(*job, &work);
+  shop().Decide();
+  ASSERT_EQ(executor().size(), 2u);
+  const auto set_both = [&](bool is_available) {
+    shop().Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
+      scheduler.SetAvailable(0, is_available, now_ns);
+      scheduler.SetAvailable(1, is_available, now_ns);
+    });
+  };
+  set_both(false);
+  executor().RunAll();
+  EXPECT_EQ(work.tiles_run, 0u);
+  set_both(true);
+  executor().RunAll();
+  EXPECT_TRUE(work.is_finished);
+  EXPECT_EQ(work.tiles_run, 8u);
+}
+
 TEST_F(JobShopTest, AProfileAppliesToKernelsThatComeLater) {
   MakeShop(1);
   const auto run = [&](int64_t tile_ns) {
