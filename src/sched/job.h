@@ -115,6 +115,8 @@ struct OperationRecord {
   int64_t critical_at_ns = kInfiniteFuture;  // Its entry in the timers; none.
 
   OperationId id() const { return {index, generation}; }
+  // In a group or a pool's queue; not if its advisor delays it.
+  bool waits() const { return state == State::kReady || state == State::kHeld; }
 };
 
 // Operations that wait, the most urgent on top.

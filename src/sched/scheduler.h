@@ -66,6 +66,7 @@
 #include "sched/policy.h"
 #include "sched/recent_runs.h"
 #include "sched/stream.h"
+#include "sched/timed_heap.h"
 
 namespace takt::sched {
 
@@ -287,21 +288,7 @@ class Scheduler {
     OperationRecord* first = nullptr;
     OperationRecord* last = nullptr;
   };
-  // An operation that the advisor delays.
-  struct Delayed {
-    int64_t not_before_ns;
-    OperationId operation;
-    bool operator<(const Delayed& other) const {
-      return not_before_ns > other.not_before_ns;  // The first on top.
-    }
-  };
-  struct Deadline {
-    int64_t deadline_ns;
-    JobId job;
-    bool operator<(const Deadline& other) const {
-      return deadline_ns > other.deadline_ns;  // A heap with the first on top.
-    }
-  };
+  using DelayEntry = TimedHeap<OperationId>::Entry;
 
   Scheduler(Machine machine, const SchedulerOptions& options);
 
@@ -322,6 +309,9 @@ class Scheduler {
   OperationRecord* NewOperation(JobRecord* job, KernelId kernel,
                                 uint32_t program_index);
   void FreeOperation(OperationRecord* operation);
+  size_t live_operation_count() const {
+    return operations_.size() - free_operations_.size();
+  }
   void FreeJob(JobRecord* job);
 
   // scheduler_events.cc
@@ -366,6 +356,7 @@ class Scheduler {
   void TakeTag(OperationRecord* operation);
   void FindPlaces(OperationRecord* operation);
   Rank RankFor(const OperationRecord& operation) const;
+  bool IsToBecomeCritical(const DelayEntry& entry) const;
   void FindCritical(OperationRecord* operation);
   void RaiseCritical();
   void RankAnew(OperationRecord* operation);
@@ -389,7 +380,7 @@ class Scheduler {
   void ReportStopped(const OperationRecord& operation, bool is_done,
                      int64_t now_ns);
   void Delay(OperationRecord* operation, int64_t not_before_ns);
-  bool IsDelayed(const Delayed& entry) const;
+  bool IsDelayed(const DelayEntry& entry) const;
   void EndDelays(int64_t now_ns);
   void ReviewDelayed(int64_t now_ns);
 
@@ -473,10 +464,10 @@ class Scheduler {
 
   BandList bands_[kBandCount];
   LevelCounts for_cores_;  // Of operations that wait for cores.
-  SpareVector<Deadline> deadlines_;
-  SpareVector<Delayed> delayed_;  // A heap; entries may be old.
-  // The same of operations that will be critical if they still wait.
-  SpareVector<Delayed> criticals_;
+  TimedHeap<JobId> deadlines_;
+  TimedHeap<OperationId> delayed_;  // By the advisor.
+  // Operations that will be critical if they still wait.
+  TimedHeap<OperationId> criticals_;
   SpareVector<OperationId> reviewed_;
   SpareVector<StreamId> free_streams_;
   SpareVector<StreamRecord*> sharing_;       // Streams that have a share.

@@ -58,26 +58,21 @@ void Scheduler::TakePlaces(OperationRecord* operation,
 void Scheduler::Delay(OperationRecord* operation, int64_t not_before_ns) {
   operation->state = OperationRecord::State::kDelayed;
   operation->not_before_ns = not_before_ns;
-  delayed_.push_back({not_before_ns, operation->id()});
-  std::push_heap(delayed_.begin(), delayed_.end());
+  delayed_.Push(not_before_ns, operation->id(), live_operation_count(),
+                [this](const DelayEntry& entry) { return IsDelayed(entry); });
 }
 
-bool Scheduler::IsDelayed(const Delayed& entry) const {
-  if (!IsLive(entry.operation)) return false;
-  const OperationRecord& operation = operations_[entry.operation.index];
+bool Scheduler::IsDelayed(const DelayEntry& entry) const {
+  if (!IsLive(entry.id)) return false;
+  const OperationRecord& operation = operations_[entry.id.index];
   return operation.state == OperationRecord::State::kDelayed &&
-         operation.not_before_ns == entry.not_before_ns;
+         operation.not_before_ns == entry.at_ns;
 }
 
 // Enqueues delayed operations whose time has come.
 void Scheduler::EndDelays(int64_t now_ns) {
-  while (!delayed_.empty() && delayed_.front().not_before_ns <= now_ns) {
-    const Delayed entry = delayed_.front();
-    std::pop_heap(delayed_.begin(), delayed_.end());
-    delayed_.pop_back();
-    if (IsDelayed(entry)) {
-      Enqueue(&operations_[entry.operation.index], now_ns);
-    }
+  while (const auto entry = delayed_.PopUntil(now_ns)) {
+    if (IsDelayed(*entry)) Enqueue(&operations_[entry->id.index], now_ns);
   }
 }
 
@@ -86,14 +81,11 @@ void Scheduler::ReviewDelayed(int64_t now_ns) {
   if (!has_stopped_) return;
   has_stopped_ = false;
   reviewed_.clear();
-  const auto is_reviewed = [&](const Delayed& entry) {
-    if (entry.not_before_ns != kInfiniteFuture) return false;
-    if (IsDelayed(entry)) reviewed_.push_back(entry.operation);
+  delayed_.RemoveIf([&](const DelayEntry& entry) {
+    if (entry.at_ns != kInfiniteFuture) return false;
+    if (IsDelayed(entry)) reviewed_.push_back(entry.id);
     return true;
-  };
-  delayed_.erase(std::remove_if(delayed_.begin(), delayed_.end(), is_reviewed),
-                 delayed_.end());
-  std::make_heap(delayed_.begin(), delayed_.end());
+  });
   for (const OperationId id : reviewed_) {
     Enqueue(&operations_[id.index], now_ns);
   }

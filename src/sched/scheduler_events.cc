@@ -73,8 +73,8 @@ JobId Scheduler::Release(StreamId id, int64_t release_ns, int64_t deadline_ns,
   if (stream->share.is_set()) ReviewShares();
   if (job->deadline_ns != kInfiniteFuture &&
       stream->options.late != LatePolicy::kRunOn) {
-    deadlines_.push_back({job->deadline_ns, job->id()});
-    std::push_heap(deadlines_.begin(), deadlines_.end());
+    deadlines_.Push(job->deadline_ns, job->id(), live_job_count_,
+                    [this](const auto& entry) { return IsOpen(entry.id); });
   }
   if (options_.advisor != nullptr) {
     options_.advisor->OnReleased({job->id(), id, release_ns, deadline_ns},
@@ -135,8 +135,7 @@ void Scheduler::SetLoan(JobId id, const Loan& loan, int64_t now_ns) {
   job->loan = given;
   for (OperationRecord* operation = job->operations; operation != nullptr;
        operation = operation->job_next) {
-    const bool waits = operation->state == OperationRecord::State::kReady ||
-                       operation->state == OperationRecord::State::kHeld;
+    const bool waits = operation->waits();
     if (waits) StopWaiting(operation);
     TakeUrgency(operation);
     operation->facts.is_critical = false;
@@ -540,11 +539,8 @@ void Scheduler::Advance(int64_t now_ns) {
   TAKT_CHECK(now_ns >= now_ns_);
   now_ns_ = now_ns;
   situation_.now_ns = now_ns;
-  while (!deadlines_.empty() && deadlines_.front().deadline_ns < now_ns) {
-    const JobId id = deadlines_.front().job;
-    std::pop_heap(deadlines_.begin(), deadlines_.end());
-    deadlines_.pop_back();
-    JobRecord* job = FindOpenJob(id);
+  while (const auto entry = deadlines_.PopUntil(now_ns - 1)) {
+    JobRecord* job = FindOpenJob(entry->id);
     if (job != nullptr) PassDeadline(job, now_ns);
   }
   if (now_ns >= share_next_ns_) ReviewShares();
@@ -556,8 +552,7 @@ void Scheduler::Advance(int64_t now_ns) {
 
 int64_t Scheduler::next_timer_ns() const {
   // A deadline has passed one nanosecond after it.
-  int64_t next_ns =
-      deadlines_.empty() ? kInfiniteFuture : deadlines_.front().deadline_ns + 1;
+  int64_t next_ns = DeadlineAfter(deadlines_.next_ns(), 1);
   if (options_.aging_ns > 0) {
     for (uint32_t i = static_cast<uint32_t>(Below(Band::kHard)); i < kBandCount;
          ++i) {
@@ -566,12 +561,7 @@ int64_t Scheduler::next_timer_ns() const {
                                                 options_.aging_ns));
     }
   }
-  if (!delayed_.empty()) {
-    next_ns = std::min(next_ns, delayed_.front().not_before_ns);
-  }
-  if (!criticals_.empty()) {
-    next_ns = std::min(next_ns, criticals_.front().not_before_ns);
-  }
+  next_ns = std::min({next_ns, delayed_.next_ns(), criticals_.next_ns()});
   if (options_.advisor != nullptr) {
     next_ns = std::min(next_ns, options_.advisor->next_event_ns());
   }

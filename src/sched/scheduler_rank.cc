@@ -76,8 +76,7 @@ void Scheduler::RaiseOldest(StreamRecord* stream) {
     for (OperationRecord* operation = job->operations;
          operation != nullptr && taken < cores;
          operation = operation->job_next) {
-      const bool is_open = operation->state == OperationRecord::State::kReady ||
-                           operation->state == OperationRecord::State::kHeld ||
+      const bool is_open = operation->waits() ||
                            operation->state == OperationRecord::State::kRunning;
       if (!is_open || operation->facts.share_cores > 0) continue;
       taken += std::max(operation->resources.count(), 1u);
@@ -167,23 +166,23 @@ void Scheduler::FindCritical(OperationRecord* operation) {
   }
   if (operation->critical_at_ns == at_ns) return;
   operation->critical_at_ns = at_ns;
-  criticals_.push_back({at_ns, operation->id()});
-  std::push_heap(criticals_.begin(), criticals_.end());
+  criticals_.Push(
+      at_ns, operation->id(), live_operation_count(),
+      [this](const DelayEntry& entry) { return IsToBecomeCritical(entry); });
+}
+
+bool Scheduler::IsToBecomeCritical(const DelayEntry& entry) const {
+  return IsLive(entry.id) &&
+         operations_[entry.id.index].critical_at_ns == entry.at_ns;
 }
 
 // Raises the operations whose jobs have little time to spare now.
 void Scheduler::RaiseCritical() {
-  while (!criticals_.empty() && criticals_.front().not_before_ns <= now_ns_) {
-    const Delayed entry = criticals_.front();
-    std::pop_heap(criticals_.begin(), criticals_.end());
-    criticals_.pop_back();
-    if (!IsLive(entry.operation)) continue;
-    OperationRecord* operation = &operations_[entry.operation.index];
-    const bool waits = operation->state == OperationRecord::State::kReady ||
-                       operation->state == OperationRecord::State::kHeld;
-    if (operation->critical_at_ns != entry.not_before_ns) continue;
+  while (const auto entry = criticals_.PopUntil(now_ns_)) {
+    if (!IsToBecomeCritical(*entry)) continue;
+    OperationRecord* operation = &operations_[entry->id.index];
     operation->critical_at_ns = kInfiniteFuture;
-    if (!waits) continue;
+    if (!operation->waits()) continue;
     FindCritical(operation);
     RankAnew(operation);
   }

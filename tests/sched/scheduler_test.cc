@@ -710,6 +710,38 @@ TEST(SchedulerTest, ARunIsCancelledOnce) {
   }
 }
 
+// Also of jobs that end long before they would be late or critical.
+TEST(SchedulerTest, TakesNoMemoryOnceWarm) {
+  Shop shop(Cores(1), "laxity");
+  const KernelId kernel = shop.Kernel({{0, 1, 100, 0}});
+  constexpr int64_t kYearUs = 31'536'000'000'000;
+  StreamOptions terms = Terms(shop.Chain({kernel}), kSoft, kYearUs);
+  terms.late = LatePolicy::kDrop;
+  const StreamId stream = shop.Add(terms);
+  std::vector<Decision> decisions;
+  decisions.reserve(16);
+  int64_t now_ns = 0;
+  const auto run_jobs = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      shop->Release(stream, now_ns, 0, now_ns);
+      shop->Release(stream, now_ns, 0, now_ns);  // Waits for the other.
+      for (int each = 0; each < 2; ++each) {
+        decisions.clear();
+        shop->Decide(now_ns, &decisions);
+        ASSERT_EQ(decisions.back().kind, DecisionKind::kStart);
+        now_ns += 100'000;
+        shop->Finished(decisions.back().operation, now_ns);
+      }
+      decisions.clear();
+      shop->Decide(now_ns, &decisions);
+    }
+  };
+  run_jobs(200);
+  const AllocationFault fault(0, /*goes_on=*/true);
+  run_jobs(5000);
+  EXPECT_FALSE(AllocationFault::is_hit());
+}
+
 TEST(SchedulerTest, ScalesExpectationsBySpeed) {
   Shop shop(Cores(1));
   const StreamId stream =
