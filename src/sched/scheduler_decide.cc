@@ -20,6 +20,10 @@ int64_t LatestAfter(int64_t wait_ns) {
   return wait_ns + std::max(wait_ns / kHoldSlackDivisor, kHoldSlackNs);
 }
 
+// What an operation adds to the queue of a pool at the most, of all its
+// resources together: 18 minutes. So the sums of millions do not overflow.
+constexpr int64_t kHeldMostNs = int64_t{1} << 40;
+
 // The least gain that restarts an operation on more cores: a quarter of what is
 // left, and more than a restart costs.
 constexpr int64_t kWideningDivisor = 4;
@@ -312,8 +316,9 @@ void Scheduler::Hold(OperationRecord* operation, const Placement& placement) {
   Dequeue(operation);
   operation->state = OperationRecord::State::kHeld;
   operation->held_pool = placement.pool;
-  operation->held_work_ns =
-      (placement.finish_ns - placement.start_ns) * placement.shards;
+  operation->held_work_ns = std::min(
+      OfAll(placement.finish_ns - placement.start_ns, placement.shards),
+      kHeldMostNs);
   const int64_t wait_ns = placement.start_ns - now_ns_;
   operation->hold_until_ns =
       policy_.Reconsiders() ? now_ns_ + LatestAfter(wait_ns) : kInfiniteFuture;

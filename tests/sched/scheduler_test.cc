@@ -742,6 +742,27 @@ TEST(SchedulerTest, TakesNoMemoryOnceWarm) {
   EXPECT_FALSE(AllocationFault::is_hit());
 }
 
+// Durations come from profiles, which may say anything.
+TEST(SchedulerTest, AQueueOfAbsurdLengthIsLong) {
+  Machine machine;
+  machine.pools = {{"wide", ResourceKind::kCore, 8, -1, 0},
+                   {"narrow", ResourceKind::kCore, 1, -1, 0}};
+  Shop shop(machine, "heft");
+  const auto absurd = shop->AddKernel({9, 0, {1, 1, 1}},
+                                      {{{0, 8, DurationEstimate::kMaxNs, 0}}});
+  ASSERT_TRUE(absurd.ok()) << absurd.status();
+  const StreamId long_ones = shop.Add(Terms(shop.Chain({*absurd}), kSoft));
+  const StreamId quick = shop.Add(
+      Terms(shop.Chain({shop.Kernel({{0, 1, 1, 0}, {1, 1, 5, 0}})}), kSoft));
+  shop.Release(long_ones, 0);
+  shop.Release(long_ones, 0);
+  ASSERT_EQ(Only(shop.Decide(0), DecisionKind::kStart).size(), 1u);
+  shop.Release(quick, 1);
+  const auto starts = Only(shop.Decide(1), DecisionKind::kStart);
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].pool, 1u);
+}
+
 TEST(SchedulerTest, ScalesExpectationsBySpeed) {
   Shop shop(Cores(1));
   const StreamId stream =
