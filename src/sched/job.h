@@ -8,11 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 
 #include "base/intrusive_heap.h"
 #include "base/spare_memory.h"
 #include "sched/cost_model.h"
 #include "sched/fair_clock.h"
+#include "sched/job_program.h"
 #include "sched/met_window.h"
 #include "sched/policy.h"
 #include "sched/share_account.h"
@@ -177,7 +179,7 @@ struct StreamRecord {
   ResourceSet allowed;  // By affinity and pools.
   int64_t demand_ppm = 0;
   // Without a program: the expected program of its jobs, for admission.
-  ProgramId expected = kNoProgram;
+  std::unique_ptr<JobProgram> expected;
   bool is_removed = false;
   JobRecord* oldest = nullptr;
   JobRecord* newest = nullptr;

@@ -233,11 +233,9 @@ AdmissionTask Scheduler::TaskOf(const StreamRecord& stream) const {
   task.stream = stream.id;
   task.options = stream.options;
   task.allowed = stream.allowed & available_;
-  if (stream.options.program != kNoProgram) {
-    task.program = &programs_[stream.options.program];
-  } else if (stream.expected != kNoProgram) {
-    task.program = &programs_[stream.expected];
-  }
+  task.program = stream.options.program != kNoProgram
+                     ? &programs_[stream.options.program]
+                     : stream.expected.get();
   return task;
 }
 
@@ -288,11 +286,16 @@ void Scheduler::Withdraw(StreamId id) {
   if (stream.band == Band::kPromised) stream.band = Band::kHard;
 }
 
-void Scheduler::SetExpected(StreamId id, ProgramId program) {
-  TAKT_CHECK(id < streams_.size() && program < programs_.size());
-  TAKT_CHECK(streams_[id]->options.program == kNoProgram);
-  streams_[id]->expected = program;
-  UpdateDemand(streams_[id].get());
+absl::Status Scheduler::SetExpected(
+    StreamId id, absl::Span<const ProgramOperation> operations) {
+  TAKT_CHECK(id < streams_.size());
+  StreamRecord& stream = *streams_[id];
+  TAKT_CHECK(stream.options.program == kNoProgram);
+  TAKT_ASSIGN_OR_RETURN(JobProgram program,
+                        JobProgram::Create(operations, costs_));
+  stream.expected = std::make_unique<JobProgram>(std::move(program));
+  UpdateDemand(&stream);
+  return absl::OkStatus();
 }
 
 bool Scheduler::HasJobs(StreamId id) const {
@@ -304,6 +307,7 @@ void Scheduler::RemoveStream(StreamId id) {
   TAKT_CHECK(!HasJobs(id) && !streams_[id]->is_removed);
   StreamRecord* stream = streams_[id].get();
   stream->is_removed = true;
+  stream->expected.reset();
   sharing_.erase(std::remove(sharing_.begin(), sharing_.end(), stream),
                  sharing_.end());
   CountWeight(*stream, -1);
@@ -312,15 +316,15 @@ void Scheduler::RemoveStream(StreamId id) {
 
 void Scheduler::UpdateDemand(StreamRecord* stream) {
   const StreamOptions& options = stream->options;
-  const ProgramId id =
-      options.program != kNoProgram ? options.program : stream->expected;
-  if (id == kNoProgram) return;
-  JobProgram& program = programs_[id];
-  if (program.version() != costs_.version()) program.Update(costs_);
+  JobProgram* const program = options.program != kNoProgram
+                                  ? &programs_[options.program]
+                                  : stream->expected.get();
+  if (program == nullptr) return;
+  if (program->version() != costs_.version()) program->Update(costs_);
   // Jobs without a period count as one in each deadline.
   const int64_t interval_ns =
       options.period_ns > 0 ? options.period_ns : options.deadline_ns;
-  const double share = static_cast<double>(program.work_ns()) /
+  const double share = static_cast<double>(program->work_ns()) /
                        static_cast<double>(interval_ns) /
                        machine_.resource_count();
   stream->demand_ppm = static_cast<int64_t>(std::min(share, 1e6) * 1e6);

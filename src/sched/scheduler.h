@@ -41,8 +41,9 @@
 //
 // Memory: slots are kept for use again; after warm-up nothing is allocated.
 // Events and Decide() take what they need from spare memory when the system has
-// none (spare_memory.h). Only Create(), AddPool(), AddProgram() and assessments
-// throw std::bad_alloc in a scope of spare memory; they then change nothing.
+// none (spare_memory.h). Only Create(), AddPool(), AddProgram(), SetExpected()
+// and assessments throw std::bad_alloc in a scope of spare memory; they then
+// change nothing.
 // Thread-safety: none.
 #ifndef TAKT_SCHED_SCHEDULER_H_
 #define TAKT_SCHED_SCHEDULER_H_
@@ -159,8 +160,10 @@ class Scheduler {
   AdmissionReport AssessStream(StreamId stream) const;
   void Withdraw(StreamId stream);
   // Sets the operations that jobs of a stream without a program are expected to
-  // have, for admission. They were learned from earlier jobs.
-  void SetExpected(StreamId stream, ProgramId program);
+  // have, for admission. They were learned from earlier jobs. Errors: those of
+  // JobProgram::Create(); the stream then keeps its expectation.
+  absl::Status SetExpected(StreamId stream,
+                           absl::Span<const ProgramOperation> operations);
   // Removes a stream; its id may be used again. None of its jobs may live.
   void RemoveStream(StreamId stream);
   // Whether a job of the stream lives.

@@ -109,11 +109,10 @@ void JobShop::ExpectLast(ScheduledStream& stream) {
       operations.back().after = {static_cast<uint32_t>(count - 2)};
     }
   }
-  const absl::StatusOr<sched::ProgramId> program =
-      scheduler_->AddProgram(operations);
-  if (!program.ok()) return;  // It has too many operations.
+  if (!scheduler_->SetExpected(stream.id_, operations).ok()) {
+    return;  // They are too many.
+  }
   stream.expected_.assign(sequence.begin(), sequence.end());
-  scheduler_->SetExpected(stream.id_, *program);
 }
 
 void JobShop::EnsureReleased(ScheduledJob& job) {

@@ -1023,6 +1023,24 @@ TEST(SchedulerTest, ALoanReachesOperationsThatBecomeReadyLater) {
   EXPECT_EQ(shop->UrgencyOf(holder), Urgency(Band::kHard, 7, 50));
 }
 
+TEST(SchedulerTest, AnExpectationIsOfItsStreamOnly) {
+  Shop shop(Cores(1));
+  const KernelId quick = shop.Kernel({{0, 1, 10, 0}});
+  StreamOptions terms = Terms(kNoProgram, kHard, 5'000);
+  terms.period_ns = 10'000'000;
+  const StreamId stream = shop.Add(terms);
+  EXPECT_EQ(shop->AssessStream(stream).verdict, Verdict::kMightNot);
+  EXPECT_TRUE(shop->SetExpected(stream, {{quick, {}}}).ok());
+  EXPECT_EQ(shop->AssessStream(stream).verdict, Verdict::kWillFit);
+  const KernelId slow = shop.Kernel({{0, 1, 10'000, 0}});
+  EXPECT_TRUE(shop->SetExpected(stream, {{slow, {}}}).ok());
+  EXPECT_EQ(shop->AssessStream(stream).verdict, Verdict::kCannot);
+  EXPECT_FALSE(shop->SetExpected(stream, {}).ok());
+  EXPECT_EQ(shop->AssessStream(stream).verdict, Verdict::kCannot);
+  // It is no program, of which each is kept for ever.
+  EXPECT_EQ(shop.Chain({quick}), 0u);
+}
+
 TEST(SchedulerTest, ALoanNeverGoesBeforeAPromise) {
   Shop shop(Cores(1));
   const KernelId quick = shop.Kernel({{0, 1, 10, 0}});
