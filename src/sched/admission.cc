@@ -1,6 +1,7 @@
 #include "sched/admission.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/check.h"
@@ -21,8 +22,7 @@ constexpr int64_t kGuardDivisor = 10;
 double JobsWithin(double deadline_ns, const StreamOptions& other) {
   if (other.period_ns == 0) return 1;
   const double span_ns = deadline_ns + static_cast<double>(other.deadline_ns);
-  return static_cast<double>(
-      static_cast<int64_t>(span_ns / static_cast<double>(other.period_ns)) + 1);
+  return std::floor(span_ns / static_cast<double>(other.period_ns)) + 1;
 }
 
 // The least number of resources that are busy while an operation of `own`
@@ -64,6 +64,11 @@ int64_t Load(const AdmissionTask& task, const Demand& demand,
 }
 
 double Ms(double time_ns) { return time_ns / 1e6; }
+
+// A time that may be longer than any, as one.
+int64_t ToNs(double time_ns) {
+  return static_cast<int64_t>(std::min(time_ns, 9e18));
+}
 
 // The longest response that admission may promise: the deadline or, if the next
 // job replaces one that waits, at most the period.
@@ -116,8 +121,7 @@ bool AllAreInTime(absl::Span<const AdmissionTask> tasks,
     const StreamOptions& options = tasks[i].options;
     const int64_t limit_ns = LimitNs(options);
     if (i + 1 == tasks.size()) {
-      report->response_bound_ns =
-          static_cast<int64_t>(std::min(bound_ns, 9e18));
+      report->response_bound_ns = ToNs(bound_ns);
     }
     if (bound_ns <= static_cast<double>(limit_ns)) continue;
     report->reason = absl::StrCat(
@@ -171,7 +175,7 @@ AdmissionReport Assess(const AdmissionTask& candidate,
     report.load_before_ppm = report.load_after_ppm;
     report.load_after_ppm += Load(task, demands.back(), resource_count);
   }
-  report.response_least_ns = static_cast<int64_t>(demands.back().path_min_ns);
+  report.response_least_ns = ToNs(demands.back().path_min_ns);
   if (IsImpossible(candidate, demands.back(), &report)) {
     report.verdict = Verdict::kCannot;
     return report;

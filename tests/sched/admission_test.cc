@@ -62,6 +62,31 @@ TEST(AdmissionTest, KeepsEarlierPromises) {
   EXPECT_EQ(shop->Admit(second).verdict, Verdict::kWillFit);
 }
 
+TEST(AdmissionTest, PromisesNothingThatItCannotCount) {
+  Shop shop(Cores(2));
+  // As many jobs of one another's time as an integer cannot hold.
+  const auto kernel = shop->AddKernel({9, 0, {1, 1, 1}}, {{{0, 1, 1, 1}}});
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  StreamOptions terms = Terms(shop.Chain({*kernel}), Criticality::kHard);
+  terms.period_ns = 1;
+  terms.deadline_ns = int64_t{1} << 62;
+  const AdmissionReport report = shop->Admit(shop.Add(terms));
+  EXPECT_EQ(report.verdict, Verdict::kMightNot) << report.reason;
+  EXPECT_GT(report.response_bound_ns, terms.deadline_ns);
+}
+
+TEST(AdmissionTest, ATimeBeyondAllTimesIsTheLongest) {
+  Shop shop(Cores(2));
+  const auto kernel = shop->AddKernel({9, 0, {1, 1, 1}},
+                                      {{{0, 1, DurationEstimate::kMaxNs, 1}}});
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  shop->SetSpeed(0, 1, 0);
+  const AdmissionReport report =
+      shop->Admit(shop.Add(Periodic(shop.Chain({*kernel}), 1000)));
+  EXPECT_EQ(report.verdict, Verdict::kCannot);
+  EXPECT_EQ(report.response_least_ns, 9'000'000'000'000'000'000);
+}
+
 // The next release drops a job that still waits.
 TEST(AdmissionTest, AStreamOfTheLatestOnlyIsBoundedByItsPeriod) {
   Shop shop(Cores(1));
