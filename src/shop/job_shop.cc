@@ -305,7 +305,7 @@ absl::StatusOr<uint32_t> JobShop::AddNpu(const NpuPlace& place) {
     }
     NpuPlace known = place;
     sched::Pool added = resource_map_.PoolOf(place);
-    added.name = npus_.NewPoolName(place.name);
+    added.name = NewPoolName(machine(), place.name);
     npus_.Reserve();
     resource_map_.ReserveNpu();
     pool = scheduler.AddPool(added);
@@ -363,14 +363,13 @@ absl::Status JobShop::SetSpeed(uint32_t pool, uint32_t permille) {
 
 absl::Status JobShop::SetAvailable(uint32_t resource, bool is_available) {
   absl::Status status;
-  Run([&](sched::Scheduler& scheduler, int64_t now_ns) {
+  Run([&](sched::Scheduler&, int64_t) {
     const uint32_t count = machine().resource_count();
     if (resource >= count) {
       status = absl::InvalidArgumentError(
           absl::StrCat("resource ", resource, ": there are ", count));
     } else {
-      scheduler.SetAvailable(resource, is_available, now_ns);
-      if (trace_.is_on()) trace_.OnAvailable(now_ns, resource, is_available);
+      ApplyAvailable(resource, is_available);
     }
   });
   return status;
@@ -392,17 +391,15 @@ void JobShop::SetNpuHot(uint32_t pool, bool is_hot) {
 }
 
 void JobShop::SetNpuWorks(uint32_t pool, bool works) {
-  uint32_t first = 0;
   Run([&](sched::Scheduler&, int64_t) {
-    first = static_cast<uint32_t>(machine().ResourcesOf(pool).Next(0));
     TAKT_CHECK(machine().pools[pool].kind == sched::ResourceKind::kNpu);
-    broken_npus_ = (broken_npus_ & ~(1u << pool)) | uint32_t{!works} << pool;
     const SpareVector<Task*> waiting = npu_tasks_;
+    broken_npus_ = (broken_npus_ & ~(1u << pool)) | uint32_t{!works} << pool;
     for (Task* task : waiting) {
       if (IsStranded(*task)) StartUndecided(*task);
     }
+    ApplyAvailable(machine().FirstOf(pool), works);
   });
-  SetAvailable(first, works).IgnoreError();
 }
 
 std::vector<ResourceState> JobShop::resources() {

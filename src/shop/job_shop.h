@@ -290,6 +290,7 @@ class JobShop final : public Object {
       absl::FunctionRef<sched::AdmissionReport(sched::Scheduler&)> ask);
   void RecordAdmission(const ScheduledStream& stream,
                        const sched::AdmissionReport& report);
+  void ApplyAvailable(uint32_t resource, bool is_available);
   void ApplyHeat();
   // Keeps a task that waits. A stranded task starts without a decision.
   void Hold(Task& task);

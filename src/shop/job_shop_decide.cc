@@ -233,6 +233,11 @@ sched::KernelId JobShop::KernelOf(const Work& work) {
   return *added;
 }
 
+void JobShop::ApplyAvailable(uint32_t resource, bool is_available) {
+  scheduler_->SetAvailable(resource, is_available, at_ns_);
+  if (trace_.is_on()) trace_.OnAvailable(at_ns_, resource, is_available);
+}
+
 void JobShop::ApplyHeat() {
   const bool is_any = is_hot_[0] || is_hot_[1] || hot_npus_ != 0;
   if (scheduler_->is_hot() != is_any) scheduler_->SetHot(is_any, at_ns_);

@@ -1,11 +1,18 @@
 #include "shop/npu_registry.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
 namespace takt::shop {
+
+std::string NewPoolName(const sched::Machine& machine, const std::string& npu) {
+  std::string name = npu;
+  for (uint32_t number = 2; machine.FindPool(name) >= 0; ++number) {
+    name = absl::StrCat(npu, " ", number);
+  }
+  return name;
+}
 
 absl::optional<uint32_t> NpuRegistry::Reuse(const NpuPlace& place) {
   MutexLock lock(&mutex_);
@@ -18,14 +25,6 @@ absl::optional<uint32_t> NpuRegistry::Reuse(const NpuPlace& place) {
     return known.pool;
   }
   return absl::nullopt;
-}
-
-std::string NpuRegistry::NewPoolName(const std::string& npu) const {
-  MutexLock lock(&mutex_);
-  const auto namesakes = std::count_if(
-      npus_.begin(), npus_.end(),
-      [&](const Known& known) { return known.place.name == npu; });
-  return namesakes == 0 ? npu : absl::StrCat(npu, " ", namesakes + 1);
 }
 
 void NpuRegistry::Reserve() {

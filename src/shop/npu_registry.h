@@ -14,18 +14,20 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/types/optional.h"
 #include "base/mutex.h"
+#include "sched/machine.h"
 #include "shop/resource_map.h"
 
 namespace takt::shop {
+
+// The name of a new pool of the machine: that of its NPU and, if it is taken, a
+// number.
+std::string NewPoolName(const sched::Machine& machine, const std::string& npu);
 
 class NpuRegistry {
  public:
   // Gives an NPU the pool of one like it that was removed. None: there is no
   // such pool.
   absl::optional<uint32_t> Reuse(const NpuPlace& place)
-      ABSL_LOCKS_EXCLUDED(mutex_);
-  // The name of a new pool: that of its NPU and, if it is taken, a number.
-  std::string NewPoolName(const std::string& npu) const
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Takes the memory that the next Add() needs.
   void Reserve() ABSL_LOCKS_EXCLUDED(mutex_);

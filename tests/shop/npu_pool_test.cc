@@ -204,6 +204,37 @@ TEST_F(NpuPoolTest, CallbacksMayAskForNpusToo) {
   EXPECT_EQ(call_count, 2);
 }
 
+// A callback runs between what the shop does: here the unit is well again
+// before the report that it is not has come back.
+TEST_F(NpuPoolTest, TheLastReportOfItsHealthHolds) {
+  MakeShopWithNpu(1);
+  StreamRequirements requirements;
+  requirements.deadline_ns = 1'000'000;
+  requirements.late = sched::LatePolicy::kDrop;
+  const auto stream = Value(shop().AddStream(requirements));
+  const auto late = shop().ReleaseJob(*stream, now(), now() + 1'000'000,
+                                      /*is_counted=*/true);
+  shop().Decide();
+  bool is_told = false;
+  shop().SetCallbacks(
+      [&](const JobEnd&) {
+        is_told = true;
+        shop().SetNpuWorks(npu_, true);
+      },
+      nullptr);
+  Advance(2'000'000);
+  shop().SetNpuWorks(npu_, false);
+  EXPECT_TRUE(is_told);
+  EXPECT_TRUE(shop().resources().back().is_available);
+  const auto job = ReleaseJob(128);
+  TestWork work(1);
+  MakeForNpu(work);
+  shop().Submit(*job, &work);
+  shop().Decide();
+  npu_executor_->RunAll();
+  EXPECT_TRUE(work.is_finished);
+}
+
 TEST_F(NpuPoolTest, TooManyAreRefused) {
   MakeShop(1);
   for (uint32_t i = 1; i < sched::Machine::kMaxPools; ++i) {

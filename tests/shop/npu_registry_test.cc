@@ -1,5 +1,7 @@
 #include "shop/npu_registry.h"
 
+#include <string>
+
 #include "gtest/gtest.h"
 
 namespace takt::shop {
@@ -20,13 +22,18 @@ TEST(NpuRegistryTest, GivesThePoolOfARemovedNpuToOneLikeIt) {
 }
 
 TEST(NpuRegistryTest, NumbersPoolsOfOneName) {
-  NpuRegistry npus;
-  EXPECT_EQ(npus.NewPoolName("sim"), "sim");
-  npus.Add({"sim", false}, 1);
-  EXPECT_EQ(npus.NewPoolName("sim"), "sim 2");
-  EXPECT_EQ(npus.NewPoolName("host"), "host");
-  npus.Remove(1);
-  EXPECT_EQ(npus.NewPoolName("sim"), "sim 2") << "the pool stays";
+  sched::Machine machine;
+  const auto add = [&](const std::string& npu) {
+    const std::string name = NewPoolName(machine, npu);
+    machine.pools.push_back({name, sched::ResourceKind::kNpu, 1, -1, 0});
+    return name;
+  };
+  EXPECT_EQ(add("sim"), "sim");
+  EXPECT_EQ(add("sim"), "sim 2");
+  EXPECT_EQ(add("host"), "host");
+  EXPECT_EQ(add("sim"), "sim 3");
+  EXPECT_EQ(add("host 2"), "host 2");
+  EXPECT_EQ(add("host"), "host 3");
 }
 
 }  // namespace
