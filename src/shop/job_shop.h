@@ -303,6 +303,7 @@ class JobShop final : public Object {
   void EnsureKnown(ScheduledStream& stream);
   absl::Status TryAddStream(ScheduledStream& stream);
   static int64_t GuessNs(const Work& work, uint32_t shards);
+  static int64_t TileNs(const Work& work);
   void UpdateGuesses(sched::KernelId id, const Work& work);
   sched::KernelId KernelOf(const Work& work);
   void ExpectLast(ScheduledStream& stream);

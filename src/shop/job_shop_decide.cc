@@ -19,6 +19,8 @@ using sched::JobOutcome;
 // The guess for a tile before one has run: between a small kernel and one that
 // is worth its own thread.
 constexpr int64_t kTileGuessNs = 50'000;
+// The longest guess of a duration: 18 minutes.
+constexpr int64_t kGuessMaxNs = int64_t{1} << 40;
 
 // The spare memory for operations and jobs that are submitted while the system
 // has no memory left: some hundred records. And for each operation that there
@@ -171,10 +173,14 @@ void JobShop::ApplyEnd(ScheduledJob& job) {
 }
 
 int64_t JobShop::GuessNs(const Work& work, uint32_t shards) {
-  const int64_t tile_ns =
-      work.expected_tile_ns > 0 ? work.expected_tile_ns : kTileGuessNs;
   const int64_t tiles = (work.tile_count - 1) / shards + 1;
-  return std::min(tile_ns * tiles, int64_t{1} << 40);
+  // A tile of the longest guess does not overflow by that.
+  const int64_t tile_ns = std::min(TileNs(work), kGuessMaxNs / tiles + 1);
+  return std::min(tile_ns * tiles, kGuessMaxNs);
+}
+
+int64_t JobShop::TileNs(const Work& work) {
+  return work.expected_tile_ns > 0 ? work.expected_tile_ns : kTileGuessNs;
 }
 
 // Adopts a better estimate of the duration of a tile.
@@ -200,8 +206,7 @@ sched::KernelId JobShop::KernelOf(const Work& work) {
     UpdateGuesses(*known, work);
     return *known;
   }
-  const int64_t tile_ns =
-      work.expected_tile_ns > 0 ? work.expected_tile_ns : kTileGuessNs;
+  const int64_t tile_ns = TileNs(work);
   const uint32_t pools =
       work.pools != 0 ? work.pools : resource_map_.core_pools();
   const uint32_t width_max = work.sequential ? 1 : work.tile_count;
@@ -218,7 +223,7 @@ sched::KernelId JobShop::KernelOf(const Work& work) {
     for (uint32_t shards = 1; shards <= most;) {
       if (alternatives.size() == sched::CostModel::kMaxAlternatives) break;
       const int64_t guess_ns = is_npu && work.npu_ns > 0
-                                   ? std::min(work.npu_ns, int64_t{1} << 40)
+                                   ? std::min(work.npu_ns, kGuessMaxNs)
                                    : GuessNs(work, shards);
       alternatives.push_back({pool, shards, guess_ns, may_yield ? tile_ns : 0});
       // 1, 2, 4, ..., all.

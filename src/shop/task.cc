@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "exec/expected_time.h"
 #include "shop/job_shop.h"
 
 namespace takt::shop {
@@ -100,7 +101,7 @@ Task::Shard* Task::NewShard() {
   if (work_->expected_tile_ns > 0) {
     const uint32_t left = tile_count_ - done_count_;
     shard->expected_tile_ns =
-        std::max<int64_t>(work_->expected_tile_ns * left / shard_count_, 1);
+        std::max<int64_t>(exec::ExpectedNs(*work_, left) / shard_count_, 1);
   }
   return shard;
 }

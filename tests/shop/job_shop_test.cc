@@ -253,6 +253,26 @@ TEST_F(JobShopTest, GuessesTheDurationOfVeryManyTiles) {
   EXPECT_EQ(work.tiles_run, 0u);
 }
 
+TEST_F(JobShopTest, GuessesTheDurationOfVeryManyLongTiles) {
+  MakeShop(2);
+  auto stream = shop().StreamOf(128, nullptr);
+  auto job = shop().ReleaseJob(*stream, 0, kInfiniteFuture, false);
+  TestWork work(UINT32_MAX);
+  work.expected_tile_ns = int64_t{1} << 33;
+  shop().Submit(*job, &work);
+  shop().Decide();
+  ASSERT_NE(executor().size(), 0u);
+  EXPECT_GT(executor().front().expected_tile_ns, int64_t{1} << 50);
+  shop().Run([&](sched::Scheduler& scheduler, int64_t) {
+    for (const auto& each : scheduler.costs().kernel(0).alternatives) {
+      EXPECT_EQ(each.duration.q50_ns(), int64_t{1} << 40);
+    }
+  });
+  shop().Drop(*job);
+  executor().RunAll();
+  EXPECT_EQ(work.tiles_run, 0u);
+}
+
 TEST_F(JobShopTest, WorkSubmittedByFinishIsDecidedTogetherWithTheEnd) {
   MakeShop(1);
   TwoJobs jobs = ReleaseTwoJobs();
