@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "base/exceptions.h"
+#include "base/lean_error.h"
 
 namespace takt::abi {
 namespace {
@@ -91,6 +92,12 @@ absl::Status FromStatus(takt_status_t status) {
   }
   FreeStatus(status);
   return result;
+}
+
+absl::Status ErrorFrom(takt_status_t status) {
+  if (status != nullptr) return FromStatus(status);
+  return LeanError(absl::StatusCode::kUnknown,
+                   [] { return "failed without a status"; });
 }
 
 takt_status_t RefuseNull(const char* source, const char* names, int index) {

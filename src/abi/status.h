@@ -33,8 +33,10 @@ takt_status_t ToStatus(const char* source, const absl::Status& status);
 // What takt_status_free() does; this layer is below that function.
 void FreeStatus(takt_status_t status);
 
-// Takes `status`.
+// Takes `status`. Does not throw.
 absl::Status FromStatus(takt_status_t status);
+// The same of something that fails: UNKNOWN if there is no error.
+absl::Status ErrorFrom(takt_status_t status);
 
 }  // namespace takt::abi
 

@@ -144,9 +144,8 @@ takt_status_t takt_fence_signal(takt_fence_t* fence) {
 }
 
 void takt_fence_fail(takt_fence_t* fence, takt_status_t status) {
-  absl::Status error = takt::api::FromStatus(status);
+  const absl::Status error = takt::api::ErrorFrom(status);
   TAKT_TRY {
-    if (error.ok()) error = absl::UnknownError("failed without a status");
     if (fence != nullptr) Unwrap(fence)->Fail(error);
   }
   TAKT_CATCH_ALL_OR(, fence);

@@ -44,9 +44,11 @@ absl::StatusOr<Ref<hal::File>> WrapMemory(void* data, uint64_t byte_length,
                                           void* user_data) {
   TAKT_RETURN_IF_ERROR(CheckAccess(access));
   auto guard = MakeRef<ReleaseGuard>();
+  Ref<hal::File> file =
+      hal::File::Wrap(guard, static_cast<uint8_t*>(data), byte_length,
+                      static_cast<hal::MemoryAccess>(access));
   guard->Arm(release, user_data);
-  return hal::File::Wrap(std::move(guard), static_cast<uint8_t*>(data),
-                         byte_length, static_cast<hal::MemoryAccess>(access));
+  return file;
 }
 
 }  // namespace

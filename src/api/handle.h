@@ -112,6 +112,7 @@ TAKT_HANDLE(takt_trace_t, trace::Trace);
 
 namespace takt::api {
 
+using abi::ErrorFrom;
 using abi::FromStatus;
 using abi::Give;
 using abi::GiveText;

@@ -62,7 +62,7 @@ takt_status_t takt_realtime_prepare(const takt_realtime_options_t* options,
     return takt::api::ToStatus(__func__,
                                takt::api::Prepare(options, out_result));
   }
-  TAKT_CATCH_ALL();
+  TAKT_CATCH_ALL(out_result);
 }
 
 bool takt_thread_query_usage(uint64_t thread_id,

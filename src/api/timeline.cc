@@ -64,10 +64,9 @@ takt_status_t takt_timeline_signal(takt_timeline_t* timeline, uint64_t value) {
 }
 
 void takt_timeline_fail(takt_timeline_t* timeline, takt_status_t status) {
-  absl::Status error = takt::api::FromStatus(status);
+  const absl::Status error = takt::api::ErrorFrom(status);
   TAKT_TRY {
-    if (error.ok()) error = absl::UnknownError("failed without a status");
-    if (timeline != nullptr) Unwrap(timeline)->Fail(std::move(error));
+    if (timeline != nullptr) Unwrap(timeline)->Fail(error);
   }
   TAKT_CATCH_ALL_OR(, timeline);
 }
