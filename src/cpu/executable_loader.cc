@@ -73,9 +73,10 @@ uint64_t HashOf(absl::Span<const uint8_t> data,
 absl::StatusOr<Ref<LoadedExecutable>> ExecutableLoader::Load(
     absl::string_view format, absl::Span<const uint8_t> data, Ref<Object> owner,
     absl::Span<const uint32_t> constants) {
+  Codes looked;
   if (owner != nullptr) {
     MutexLock lock(&mutex_);
-    if (auto code = Find(format, data, constants)) {
+    if (auto code = Find(format, data, constants, &looked)) {
       return MakeRef<LoadedExecutable>(std::move(code));
     }
   }
@@ -84,7 +85,8 @@ absl::StatusOr<Ref<LoadedExecutable>> ExecutableLoader::Load(
   if (owner == nullptr) return MakeRef<LoadedExecutable>(std::move(code));
 
   MutexLock lock(&mutex_);
-  if (auto earlier = Find(format, data, constants)) {  // Another thread's.
+  // Another thread's.
+  if (auto earlier = Find(format, data, constants, &looked)) {
     return MakeRef<LoadedExecutable>(std::move(earlier));
   }
   code->SetSource(std::move(owner));
@@ -131,7 +133,7 @@ absl::StatusOr<std::shared_ptr<ExecutableCode>> ExecutableLoader::LoadCode(
 
 void ExecutableLoader::ForEachCode(
     absl::FunctionRef<void(const ExecutableCode&)> visit) {
-  std::vector<std::shared_ptr<ExecutableCode>> codes;
+  Codes codes;
   {
     MutexLock lock(&mutex_);
     for (const Entry& entry : entries_) codes.push_back(entry.code.lock());
@@ -153,13 +155,15 @@ absl::StatusOr<Ref<vm::NativeModule>> ExecutableLoader::VmvxModule() {
 
 std::shared_ptr<ExecutableCode> ExecutableLoader::Find(
     absl::string_view format, absl::Span<const uint8_t> data,
-    absl::Span<const uint32_t> constants) {
+    absl::Span<const uint32_t> constants, Codes* looked) {
+  looked->reserve(looked->size() + entries_.size());  // The only allocation.
   std::shared_ptr<ExecutableCode> found;
   size_t kept = 0;
   for (size_t i = 0; i < entries_.size(); ++i) {
-    // While locked, the code lives, and with it the entry's data.
+    // While it is held, the code lives, and with it the entry's data.
     std::shared_ptr<ExecutableCode> code = entries_[i].code.lock();
     if (code == nullptr) continue;
+    looked->push_back(code);
     const Entry& entry = entries_[i];
     if (found == nullptr && entry.format == format &&
         absl::MakeConstSpan(entry.constants) == constants &&

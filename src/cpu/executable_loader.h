@@ -60,6 +60,7 @@ class ExecutableLoader {
       ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
+  using Codes = std::vector<std::shared_ptr<ExecutableCode>>;
   struct Entry {
     std::string format;
     absl::Span<const uint8_t> data;  // Kept alive by the code.
@@ -73,10 +74,14 @@ class ExecutableLoader {
   // The module that vmvx executables import; made when first needed.
   absl::StatusOr<Ref<vm::NativeModule>> VmvxModule()
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // nullptr if no such code lives. Forgets entries whose code is gone.
+  // nullptr if no such code lives. Forgets entries whose code is gone. Adds to
+  // `looked` the code that was looked at, which the caller lets go of once it
+  // has unlocked: it may be the last that holds it, and code that ends calls
+  // the release function of its memory.
   std::shared_ptr<ExecutableCode> Find(absl::string_view format,
                                        absl::Span<const uint8_t> data,
-                                       absl::Span<const uint32_t> constants)
+                                       absl::Span<const uint32_t> constants,
+                                       Codes* looked)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   ImportResolver* const imports_;

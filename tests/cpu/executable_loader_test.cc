@@ -5,6 +5,9 @@
 #include <thread>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "base/mapped_file.h"
 #include "cpu/elf_image.h"
 #include "gmock/gmock.h"
@@ -188,6 +191,45 @@ TEST(ExecutableLoaderTest, ThreadsThatLoadTheSameGetTheSame) {
 }
 
 #if defined(__x86_64__)
+// The owner of memory, who asks the loader when the memory is not needed any
+// longer.
+class AskingOwner final : public Object {
+ public:
+  static constexpr ObjectType kType{"test.asking_owner"};
+  explicit AskingOwner(ExecutableLoader& loader)
+      : Object(&kType), loader_(loader) {}
+
+ private:
+  ~AskingOwner() override {
+    loader_.ForEachCode([](const ExecutableCode&) {});
+  }
+
+  ExecutableLoader& loader_;
+};
+
+// The code ends while the other thread compares it, unless that thread is late.
+// This would wait forever if the loader were locked then.
+TEST(ExecutableLoaderTest, CodeMayEndWhileItIsCompared) {
+  ExecutableLoader loader;
+  const auto file = OpenFixture("vmvx/executable.vmfb");
+  std::vector<uint8_t> data(file->bytes().begin(), file->bytes().end());
+  data.resize(size_t{1} << 25);
+  auto executable =
+      loader.Load(kVmvx, data, MakeRef<AskingOwner>(loader), kConstants);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  std::vector<uint8_t> other = data;
+  other.back() = 1;
+  absl::Notification is_loading;
+  std::thread thread([&] {
+    is_loading.Notify();
+    (void)loader.Load(kVmvx, other, file, kConstants);
+  });
+  is_loading.WaitForNotification();
+  absl::SleepFor(absl::Milliseconds(1));
+  executable->reset();
+  thread.join();
+}
+
 TEST(ExecutableLoaderTest, LoadsElfFiles) {
   ExecutableLoader loader;
   const auto file = OpenFixture("elf/simple_mul_x86_64.so");
