@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "cpu/buffer_parameter.h"
+#include "cpu/recurrent_parameters.h"
 #include "kernels/conv2d.h"
 
 namespace takt::cpu {
@@ -12,16 +13,15 @@ namespace {
 struct GruParameters {
   BufferParameter<const float> input, weights, bias, state;
   BufferParameter<float> output;
-  int32_t steps, batch, hidden;
-  // Read by GruTileImport() only.
-  int32_t lanes;
-  RowTileParameters tile;
+  RecurrentParameters numbers;
 };
-static_assert(offsetof(GruParameters, steps) == 120);
-static_assert(offsetof(GruParameters, tile) == 136);
+static_assert(offsetof(GruParameters, numbers) == 120);
 
-int Run(const GruParameters& p, const kernels::RecurrentShape& shape,
-        const kernels::RecurrentTile& tile, void* context) {
+int Run(const void* parameters, void* context, bool has_tile) {
+  const auto& p = *static_cast<const GruParameters*>(parameters);
+  kernels::RecurrentShape shape;
+  kernels::RecurrentTile tile;
+  if (!FindWork(p.numbers, has_tile, &shape, &tile)) return kImportInvalid;
   const int64_t states = shape.steps * shape.batch * shape.hidden;
   if (p.input.size < 3 * states ||
       p.weights.size < 3 * shape.hidden * shape.hidden ||
@@ -40,21 +40,11 @@ int Run(const GruParameters& p, const kernels::RecurrentShape& shape,
 }  // namespace
 
 int GruImport(void* parameters, void* context, void*) {
-  const auto& p = *static_cast<const GruParameters*>(parameters);
-  const kernels::RecurrentShape shape = {p.steps, p.batch, p.hidden};
-  if (kernels::CheckRecurrentShape(shape) != nullptr) return kImportInvalid;
-  return Run(p, shape, {0, shape.batch, 0, shape.hidden}, context);
+  return Run(parameters, context, false);
 }
 
 int GruTileImport(void* parameters, void* context, void*) {
-  const auto& p = *static_cast<const GruParameters*>(parameters);
-  const kernels::RecurrentShape shape = {p.steps, p.batch, p.hidden};
-  kernels::RecurrentTile tile;
-  if (!kernels::FindRecurrentTile(shape, p.lanes, p.tile.part, p.tile.first_row,
-                                  p.tile.row_count, &tile)) {
-    return kImportInvalid;
-  }
-  return Run(p, shape, tile, context);
+  return Run(parameters, context, true);
 }
 
 }  // namespace takt::cpu

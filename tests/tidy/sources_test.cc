@@ -171,6 +171,7 @@ const std::map<std::string, std::string> kTestedBy = {
     {"cpu/import_resolver", "tests/cpu/library_executable_test.cc"},
     {"cpu/library_abi", "tests/cpu/library_executable_test.cc"},
     {"cpu/operation", "tests/conformance/device_conformance.cc"},
+    {"cpu/recurrent_parameters", "tests/cpu/gru_import_test.cc"},
     {"cpu/resource_waits", "tests/route/route_test.cc"},
     {"cpu/tile_run", "tests/cpu/execution_test.cc"},
     {"cpu/vmvx_offload", "tests/npu/npu_offload_test.cc"},
