@@ -76,10 +76,12 @@ void StealingExecutor::Submit(Job* job) {
   if (!is_caller || !IsSmall(*job)) threads = ThreadsToWake(*job);
   const uint32_t lane = shared_mailbox_.Post(job);  // It may be gone now.
   shared_hints_.Add(lane);
+  // Shutdown() may have begun since, and have looked before the job was posted.
+  // A thread that is woken may drop the executor, so it is read before that.
+  const bool stops = stopping_.load(std::memory_order_seq_cst);
   Wake(threads, lane, nullptr, nullptr, is_caller ? 1 : 0);
   if (!is_caller) WakeBackupIfNeeded(lane, nullptr);
-  // Shutdown() may have begun since, and have looked before the job was posted.
-  if (stopping_.load(std::memory_order_seq_cst)) RunHere();
+  if (stops) RunHere();
 }
 
 void StealingExecutor::SubmitWorking(ThreadState& state, Job* job) {
