@@ -165,7 +165,7 @@ def _read_network(model: Any, path: pathlib.Path) -> Source:
     left: list[str] = []
     one, chunks = None, {}
     try:
-        known = overhang.cut(_of_opset(model))
+        known = overhang.cut(porter.in_standard(_of_opset(model)))
         try:
             one = samples.split(known)
         except Exception as error:  # All samples are computed together, as the network has it.

@@ -13,8 +13,8 @@ from typing import Any, Callable, Sequence, Union
 
 import numpy as np
 
-from . import (bounds, deformed, doubles, einsum, filters, fourier, functions, images, layers, lists, loops, operators,
-               places, powers, regions, resized, scales, scores, sequences, transposed, unrolled, volumes)
+from . import (bounds, classic, deformed, doubles, einsum, filters, fourier, functions, images, layers, lists, loops,
+               operators, places, powers, regions, resized, scales, scores, sequences, transposed, unrolled, volumes)
 from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, subgraphs
 
@@ -75,6 +75,29 @@ def port(model: Any, failed: list[str] | None = None) -> Any:
     del ported.opset_import[:]
     ported.opset_import.extend(kept)
     return _with_results(model, ported)
+
+
+def in_standard(model: Any) -> Any:
+    """`model` with operators of ONNX in the place of those of ai.onnx.ml, for passes that know no others;
+    `model` itself if it has none of these."""
+    if not any(node.domain == classic.DOMAIN for node in model.graph.node):
+        return model
+    changed = type(model)()
+    changed.CopyFrom(model)
+    for value in changed.graph.output:  # Exporters state wrong ones.
+        value.type.tensor_type.ClearField("shape")
+    left: set[str] = set()  # port() says why.
+    for _ in range(_PASSES_MAX):  # What follows an operator has types when this one is replaced.
+        inference.infer_shapes(changed)
+        opset = {each.domain: each.version for each in changed.opset_import}.get("", 1)
+        porter = _Porter(changed.graph, opset, left)
+        porter.handlers = {key: handler for key, handler in porter.handlers.items() if key[0] == classic.DOMAIN}
+        try:
+            if not porter.run():
+                break
+        except _Failed as error:
+            left.add(error.name)
+    return changed
 
 
 def _move_domain(graph: Any, kind: str, old: str, new: str) -> None:
@@ -166,12 +189,12 @@ def _with_results(model: Any, ported: Any) -> Any:
     return ported
 
 
-class _Porter(scores.AttentionPorter, deformed.DeformedPorter, doubles.DoublePorter, einsum.EinsumPorter,
-              filters.FilterPorter, functions.FunctionPorter, fourier.FourierPorter, images.ImagePorter,
-              layers.LayerPorter, lists.ListPorter, loops.LoopPorter, operators.OperatorPorter,
-              places.PlacePorter, powers.PowerPorter, regions.RegionPorter, resized.ResizePorter,
-              scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter,
-              unrolled.UnrolledPorter, volumes.VolumePorter, graphs.NodeReader):
+class _Porter(scores.AttentionPorter, classic.ClassicPorter, deformed.DeformedPorter, doubles.DoublePorter,
+              einsum.EinsumPorter, filters.FilterPorter, fourier.FourierPorter, functions.FunctionPorter,
+              images.ImagePorter, layers.LayerPorter, lists.ListPorter, loops.LoopPorter, operators.OperatorPorter,
+              places.PlacePorter, powers.PowerPorter, regions.RegionPorter, resized.ResizePorter, scales.ScalePorter,
+              sequences.SequencePorter, transposed.TransposedPorter, unrolled.UnrolledPorter, volumes.VolumePorter,
+              graphs.NodeReader):
     """Replaces the nodes of a graph, but for those whose first result is in `left`."""
 
     def __init__(self, graph: Any, opset: int, left: set[str]) -> None:
@@ -225,6 +248,7 @@ class _Porter(scores.AttentionPorter, deformed.DeformedPorter, doubles.DoublePor
             (_HIDDEN_DOMAIN, "STFT"): self.on_stft,
             **self.image_handlers(),
             **self.attention_handlers(),
+            **self.classic_handlers(),
             **self.double_handlers(),
             **self.function_handlers(),
             **self.layer_handlers(),
