@@ -13,8 +13,9 @@ from typing import Any, Callable, Sequence, Union
 
 import numpy as np
 
-from . import (bounds, classic, deformed, doubles, einsum, filters, fourier, functions, images, layers, lists, loops,
-               operators, places, powers, regions, resized, scales, scores, sequences, transposed, unrolled, volumes)
+from . import (bounds, classic, deformed, doubles, einsum, filters, fourier, functions, images, layers, linear, lists,
+               loops, operators, places, powers, regions, resized, scales, scores, sequences, transposed, unrolled,
+               volumes)
 from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, subgraphs
 
@@ -191,10 +192,10 @@ def _with_results(model: Any, ported: Any) -> Any:
 
 class _Porter(scores.AttentionPorter, classic.ClassicPorter, deformed.DeformedPorter, doubles.DoublePorter,
               einsum.EinsumPorter, filters.FilterPorter, fourier.FourierPorter, functions.FunctionPorter,
-              images.ImagePorter, layers.LayerPorter, lists.ListPorter, loops.LoopPorter, operators.OperatorPorter,
-              places.PlacePorter, powers.PowerPorter, regions.RegionPorter, resized.ResizePorter, scales.ScalePorter,
-              sequences.SequencePorter, transposed.TransposedPorter, unrolled.UnrolledPorter, volumes.VolumePorter,
-              graphs.NodeReader):
+              images.ImagePorter, layers.LayerPorter, linear.LinearPorter, lists.ListPorter, loops.LoopPorter,
+              operators.OperatorPorter, places.PlacePorter, powers.PowerPorter, regions.RegionPorter,
+              resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter,
+              unrolled.UnrolledPorter, volumes.VolumePorter, graphs.NodeReader):
     """Replaces the nodes of a graph, but for those whose first result is in `left`."""
 
     def __init__(self, graph: Any, opset: int, left: set[str]) -> None:
@@ -252,6 +253,7 @@ class _Porter(scores.AttentionPorter, classic.ClassicPorter, deformed.DeformedPo
             **self.double_handlers(),
             **self.function_handlers(),
             **self.layer_handlers(),
+            **self.linear_handlers(),
             **self.list_handlers(),
             **self.operator_handlers(),
         }
