@@ -14,8 +14,8 @@ from typing import Any, Callable, Sequence, Union
 import numpy as np
 
 from . import (bounds, classic, deformed, doubles, einsum, filters, fourier, functions, images, layers, linear, lists,
-               loops, operators, places, powers, regions, resized, scales, scores, sequences, transposed, unrolled,
-               vectors, volumes)
+               loops, operators, places, powers, regions, resized, scales, scores, sequences, transposed, trees,
+               unrolled, vectors, volumes)
 from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, subgraphs
 
@@ -195,7 +195,7 @@ class _Porter(scores.AttentionPorter, classic.ClassicPorter, deformed.DeformedPo
               images.ImagePorter, layers.LayerPorter, linear.LinearPorter, lists.ListPorter, loops.LoopPorter,
               operators.OperatorPorter, places.PlacePorter, powers.PowerPorter, regions.RegionPorter,
               resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter,
-              unrolled.UnrolledPorter, vectors.VectorPorter, volumes.VolumePorter, graphs.NodeReader):
+              trees.TreePorter, unrolled.UnrolledPorter, vectors.VectorPorter, volumes.VolumePorter, graphs.NodeReader):
     """Replaces the nodes of a graph, but for those whose first result is in `left`."""
 
     def __init__(self, graph: Any, opset: int, left: set[str]) -> None:
@@ -256,6 +256,7 @@ class _Porter(scores.AttentionPorter, classic.ClassicPorter, deformed.DeformedPo
             **self.linear_handlers(),
             **self.list_handlers(),
             **self.operator_handlers(),
+            **self.tree_handlers(),
             **self.vector_handlers(),
         }
 
