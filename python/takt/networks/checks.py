@@ -56,9 +56,28 @@ def check_domains(graph: Any) -> None:
         # The importer knows some of ONNX Runtime's own.
         if node.domain in ("", "ai.onnx") or node.domain == "com.microsoft" and not onnx.defs.has(node.op_type):
             continue
-        advice = ("; ONNX Runtime has optimized the network for one processor: save it at the level basic or extended"
-                  if node.domain == "com.microsoft.nchwc" else "")
-        raise CompileError(f"{node.domain}::{node.op_type} {node.name or node.output[0]!r}: not known{advice}")
+        raise CompileError(f"{node.domain}::{node.op_type} {node.name or node.output[0]!r}: "
+                           f"{_reason(node, graph)}")
+
+
+def _reason(node: Any, graph: Any) -> str:
+    """Why an operator is not taken, and what to do."""
+    import onnx
+
+    if node.domain == "com.microsoft.nchwc":
+        return ("not known; ONNX Runtime has optimized the network for one processor: save it at the level basic or "
+                "extended")
+    if node.domain != "ai.onnx.ml":
+        return "not known"
+    if node.op_type == "ZipMap":
+        return "maps are no tensors; export with options={'zipmap': False} (skl2onnx), which gives scores as a tensor"
+    strings = {tensor.name for tensor in graph.initializer if tensor.data_type == onnx.TensorProto.STRING}
+    strings.update(value.name for value in graph.input
+                   if value.type.tensor_type.elem_type == onnx.TensorProto.STRING)
+    if strings & set(node.input) or any("string" in each.name and each.strings for each in node.attribute):
+        return ("strings are not taken; give classes and categories as whole numbers before fitting, and keep the "
+                "names outside of the network")
+    return "not known with these attributes and types"
 
 
 def _check_tensor(tensor: Any) -> None:

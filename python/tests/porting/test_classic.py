@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import takt
+
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
@@ -142,3 +144,29 @@ def test_vectorizer():
     for name, size in (("a", 2), ("a", 4), ("b", 3), ("c", 6)):
         check("FeatureVectorizer", {name: inputs[name]}, inputdimensions=[size])
     check("FeatureVectorizer", {"a": floats(3, 2), "b": floats(3, 4)}, inputdimensions=[2, 3])
+
+
+@pytest.mark.parametrize("nodes, message", [
+    ([("ZipMap", ["x"], {"classlabels_int64s": [1, 2]})],
+     "ZipMap.*options=\\{'zipmap': False\\}"),
+    ([("LinearClassifier", ["x"], {"classlabels_strings": ["a", "b"], "coefficients": [1.0] * 8,
+                                   "intercepts": [0.0] * 2})], "LinearClassifier.*strings.*whole numbers"),
+    ([("ArrayFeatureExtractor", ["names", "places"], {})], "ArrayFeatureExtractor.*strings.*whole numbers"),
+    ([("LabelEncoder", ["x"], {"keys_floats": [1.0], "values_strings": ["a"]})],
+     "LabelEncoder.*strings.*whole numbers"),
+])
+def test_what_is_refused_says_what_to_do(tmp_path, nodes, message):
+    graph = helper.make_graph(
+        [helper.make_node(kind, inputs, ["y"] if kind != "LinearClassifier" else ["y", "z"], domain=ML, **own)
+         for kind, inputs, own in nodes],
+        "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4])],
+        [helper.make_value_info("y", helper.make_sequence_type_proto(
+            helper.make_map_type_proto(TensorProto.INT64, helper.make_tensor_type_proto(TensorProto.FLOAT, None))))
+         if nodes[0][0] == "ZipMap" else helper.make_tensor_value_info("y", TensorProto.STRING, None)],
+        [helper.make_tensor("names", TensorProto.STRING, [2], [b"a", b"b"]),
+         numpy_helper.from_array(np.array([1]), "places")])
+    model = helper.make_model(graph, ir_version=8, opset_imports=[
+        helper.make_opsetid("", 17), helper.make_opsetid(ML, 3)])
+    onnx.save(model, tmp_path / "net.onnx")
+    with pytest.raises(takt.CompileError, match=message):
+        takt.compile(tmp_path / "net.onnx", cache=tmp_path)
