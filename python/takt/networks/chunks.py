@@ -18,12 +18,15 @@ def sizes(model: Any) -> tuple[int, ...]:
 
     A product reads its weights once for all samples, so it takes hardly longer for some
     samples than for one, unless one alone uses each weight many times, as a convolution does.
+    A walk through tables waits for each row that it reads; those of some samples do so together.
     """
     reader = _Reader(model)
     found = [reader.uses_of(node) for node in reader.graph.node]
     elements = sum(each for each, _ in found)
     products = sum(each * uses for each, uses in found)
-    return _SIZES if 0 < elements <= _WEIGHTS_MAX and products < _USES_MIN * elements else ()
+    if not elements:
+        return _SIZES if any(map(reader.reads_rows, reader.graph.node)) else ()
+    return _SIZES if elements <= _WEIGHTS_MAX and products < _USES_MIN * elements else ()
 
 
 class _Reader(graphs.Graph):
@@ -44,6 +47,11 @@ class _Reader(graphs.Graph):
             if source and all(shapes):
                 return sum(math.prod(shape) for shape in shapes), source[0]
         return 0, 0
+
+    def reads_rows(self, node: Any) -> bool:
+        """Whether it takes rows of a table that the network finds."""
+        return (node.op_type == "Gather" and node.input[0] in self.constants
+                and node.input[1] not in self.constants)
 
     def of_images(self, name: str, places: str) -> tuple[int, float]:
         """Weights that are used at each place of some images."""

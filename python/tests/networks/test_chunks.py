@@ -60,6 +60,12 @@ def test_weights_of_bytes_count():
     assert sizes(net, w=np.zeros((8, 4), np.int8), s=np.float32(0.1), z=np.int8(0)) == (16, 4)
 
 
+def test_rows_of_tables_are_looked_for_at_once():
+    net = "net (float[1,8] x) => (float[1,3] y) { i = ArgMax<axis = 1, keepdims = 0>(x) y = Gather(DATA) }"
+    assert sizes(net.replace("DATA", "t, i"), t=zeros(8, 3)) == (16, 4)
+    assert sizes(net.replace("DATA", "x, t"), t=np.zeros(3, np.int64)) == ()
+
+
 def test_a_network_without_weights_has_no_gain():
     assert sizes("net (float[1,8] x) => (float[1,8] y) { y = Relu(x) }") == ()
     assert sizes("net (float[1,8] x, float[8,4] v) => (float[1,4] y) { y = MatMul(x, v) }") == ()
