@@ -14,8 +14,8 @@ from typing import Any, Callable, Sequence, Union
 import numpy as np
 
 from . import (bounds, classic, deformed, doubles, einsum, filters, fourier, functions, images, layers, linear, lists,
-               loops, operators, places, powers, regions, resized, scales, scores, sequences, transposed, trees,
-               unrolled, vectors, volumes)
+               loops, mapped, operators, places, powers, regions, resized, scales, scores, sequences, transposed,
+               trees, unrolled, vectors, volumes)
 from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, subgraphs
 
@@ -79,9 +79,9 @@ def port(model: Any, failed: list[str] | None = None) -> Any:
 
 
 def in_standard(model: Any) -> Any:
-    """`model` with operators of ONNX in the place of those of ai.onnx.ml, for passes that know no others;
-    `model` itself if it has none of these."""
-    if not any(node.domain == classic.DOMAIN for node in model.graph.node):
+    """`model` without operators of ai.onnx.ml, and without scans that are none, for passes that do not know these;
+    `model` itself if it has neither."""
+    if not any(map(_is_unusual, model.graph.node)):
         return model
     changed = type(model)()
     changed.CopyFrom(model)
@@ -91,14 +91,16 @@ def in_standard(model: Any) -> Any:
     for _ in range(_PASSES_MAX):  # What follows an operator has types when this one is replaced.
         inference.infer_shapes(changed)
         opset = {each.domain: each.version for each in changed.opset_import}.get("", 1)
-        porter = _Porter(changed.graph, opset, left)
-        porter.handlers = {key: handler for key, handler in porter.handlers.items() if key[0] == classic.DOMAIN}
         try:
-            if not porter.run():
+            if not _Porter(changed.graph, opset, left, _is_unusual).run():
                 break
         except _Failed as error:
             left.add(error.name)
     return changed
+
+
+def _is_unusual(node: Any) -> bool:
+    return node.domain == classic.DOMAIN or node.op_type == "Scan"
 
 
 def _move_domain(graph: Any, kind: str, old: str, new: str) -> None:
@@ -193,16 +195,18 @@ def _with_results(model: Any, ported: Any) -> Any:
 class _Porter(scores.AttentionPorter, classic.ClassicPorter, deformed.DeformedPorter, doubles.DoublePorter,
               einsum.EinsumPorter, filters.FilterPorter, fourier.FourierPorter, functions.FunctionPorter,
               images.ImagePorter, layers.LayerPorter, linear.LinearPorter, lists.ListPorter, loops.LoopPorter,
-              operators.OperatorPorter, places.PlacePorter, powers.PowerPorter, regions.RegionPorter,
+              mapped.MapPorter, operators.OperatorPorter, places.PlacePorter, powers.PowerPorter, regions.RegionPorter,
               resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter,
               trees.TreePorter, unrolled.UnrolledPorter, vectors.VectorPorter, volumes.VolumePorter, graphs.NodeReader):
-    """Replaces the nodes of a graph, but for those whose first result is in `left`."""
+    """Replaces the nodes of a graph that it `concerns`, but for those whose first result is in `left`."""
 
-    def __init__(self, graph: Any, opset: int, left: set[str]) -> None:
+    def __init__(self, graph: Any, opset: int, left: set[str], concerns: Callable[[Any], bool] = lambda node: True
+                 ) -> None:
         import onnx
 
         self.onnx = onnx
         self.left = left
+        self.concerns = concerns
         self.graph = graph
         self.opset = opset
         self.constants = graphs.constants_of(graph)
@@ -255,6 +259,7 @@ class _Porter(scores.AttentionPorter, classic.ClassicPorter, deformed.DeformedPo
             **self.layer_handlers(),
             **self.linear_handlers(),
             **self.list_handlers(),
+            **self.map_handlers(),
             **self.operator_handlers(),
             **self.tree_handlers(),
             **self.vector_handlers(),
@@ -267,7 +272,7 @@ class _Porter(scores.AttentionPorter, classic.ClassicPorter, deformed.DeformedPo
             if id(node) in self.done:
                 continue
             try:
-                is_replaced = node.output[0] not in self.left and self.replace(node)
+                is_replaced = node.output[0] not in self.left and self.concerns(node) and self.replace(node)
             except CompileError:  # The compiler would make wrong code of it.
                 raise
             except Exception as error:
