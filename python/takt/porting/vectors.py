@@ -9,6 +9,10 @@ import numpy as np
 
 from . import classic
 
+# The shares of classes are found in rounds. ONNX Runtime stops after 100, but these end after 4 at most.
+_ROUNDS = 6
+_PRECISION = 0.005  # Of the shares of all classes together.
+_LEAST_CHANCE = 1e-7
 
 class VectorPorter:
     """The part of the porter that knows them."""
@@ -71,28 +75,83 @@ class VectorPorter:
             return False
         if not sum(counts):
             return self.on_class_vectors(node, x, own, labels, how)
-        if own.get("prob_a") or len(counts) != len(labels):
+        if len(counts) != len(labels):
             return False
         weights, firsts, seconds = _duels(np.float64(own["coefficients"]), counts)
         bias = np.float32(own["rho"])[:weights.shape[1]]
         found = self.weighted(x, own, sum(counts), weights, bias)
-        if len(labels) == 2:
-            # The first class has won if the sum is positive.
-            is_second = self.emit("Not", [self.emit("Greater", [found, self.number(0)])])
+        is_first = self.emit("Greater", [found, self.number(0)])
+        if own.get("prob_a"):
+            scores = self.transformed(self.shares(self.chances(found, own), firsts, seconds), how)
+        elif len(labels) == 2:
             scores = self.both_classes(found, how == "NONE", how)
-            if scores is None:
-                return False
-            self.name_one(is_second, labels, node.output[0])
         else:
-            is_first = self.emit("Cast", [self.emit("Greater", [found, self.number(0)])],
-                                 to=self.onnx.TensorProto.FLOAT)
-            # A class has a vote for each duel that it wins.
-            votes = self.emit("Gemm", [is_first, self.constant((firsts - seconds).astype(np.float32)),
-                                       self.constant(seconds.sum(0).astype(np.float32))])
-            self.name_greatest(votes, labels, node.output[0])
             scores = self.transformed(found, how)
+        if scores is None:
+            return False
+        if len(labels) == 2:
+            self.name_one(self.emit("Not", [is_first]), labels, node.output[0])
+        else:  # A class has a vote for each duel that it wins.
+            votes = self.emit("Gemm", [self.as_floats(is_first), self.floats(firsts - seconds),
+                                       self.floats(seconds.sum(0))])
+            self.name_greatest(votes, labels, node.output[0])
         self.emit("Identity", [scores], node.output[1])
         return True
+
+    def floats(self, values: np.ndarray) -> str:
+        return self.constant(values.astype(np.float32))
+
+    def chances(self, sums: str, own: dict[str, Any]) -> str:
+        """How probably the first class wins each duel, [samples, pairs]."""
+        slope, start = (self.constant(np.float32(own[f"prob_{each}"])) for each in "ab")
+        losses = self.emit("Sigmoid", [self.emit("Add", [self.emit("Mul", [sums, slope]), start])])
+        chances = self.emit("Sub", [self.number(1), losses])
+        return self.emit("Clip", [chances, self.number(_LEAST_CHANCE), self.number(1 - _LEAST_CHANCE)])
+
+    def shares(self, chances: str, firsts: np.ndarray, seconds: np.ndarray) -> str:
+        """The shares of the classes, [samples, classes], that fit the chances in all duels best.
+
+        Source: Wu, Lin and Weng, Probability Estimates for Multi-class Classification by Pairwise Coupling,
+        2004, algorithm 2."""
+        classes = firsts.shape[1]
+        others = self.emit("Sub", [self.number(1), chances])
+        rows = self.rows_of_duels(chances, others, firsts, seconds)
+        diagonal = [self.slice(row, 1, i, i + 1) for i, row in enumerate(rows)]
+        shares = self.emit("Add", [self.emit("Mul", [diagonal[0], self.number(0)]),
+                                   self.floats(np.full((1, classes), 1 / classes))])
+        for _ in range(_ROUNDS):
+            slopes = None
+            for i, row in enumerate(rows):
+                part = self.emit("Mul", [row, self.slice(shares, 1, i, i + 1)])
+                slopes = part if slopes is None else self.emit("Add", [slopes, part])
+            loss = self.emit("ReduceSum", [self.emit("Mul", [shares, slopes]), self.constant([1])])
+            error = self.reduce("ReduceMax", self.emit("Abs", [self.emit("Sub", [slopes, loss])]), [1])
+            # From here on a sample that is precise enough stays as it is.
+            moves = self.as_floats(self.emit("GreaterOrEqual", [error, self.number(_PRECISION / classes)]))
+            for i, (row, own) in enumerate(zip(rows, diagonal)):
+                slope = self.slice(slopes, 1, i, i + 1)
+                step = self.emit("Mul", [self.emit("Div", [self.emit("Sub", [loss, slope]), own]), moves])
+                total = self.emit("Add", [step, self.number(1)])
+                gain = self.emit("Mul", [step, self.emit("Add", [self.emit("Mul", [step, own]),
+                                                                 self.emit("Mul", [slope, self.number(2)])])])
+                loss = self.emit("Div", [self.emit("Div", [self.emit("Add", [loss, gain]), total]), total])
+                slopes = self.emit("Div", [self.emit("Add", [slopes, self.emit("Mul", [step, row])]), total])
+                moved = self.emit("Mul", [step, self.floats(np.eye(classes)[i:i + 1])])
+                shares = self.emit("Div", [self.emit("Add", [shares, moved]), total])
+        return shares
+
+    def rows_of_duels(self, chances: str, others: str, firsts: np.ndarray, seconds: np.ndarray) -> list[str]:
+        """The rows of the matrix of the quadratic form, each [samples, classes]."""
+        classes = firsts.shape[1]
+        table = self.emit("Concat", [self.emit("Mul", [others, others]), self.emit("Mul", [chances, chances]),
+                                     self.emit("Mul", [chances, others])], axis=1)
+        found = []
+        for i in range(classes):
+            own = np.eye(classes)[i]
+            rivals = firsts[:, i:i + 1] * seconds + seconds[:, i:i + 1] * firsts
+            weights = np.concatenate([firsts[:, i:i + 1] * own, seconds[:, i:i + 1] * own, -rivals])
+            found.append(self.emit("MatMul", [table, self.floats(weights)]))
+        return found
 
     def on_class_vectors(self, node: Any, x: str, own: dict[str, Any], labels: list[int], how: str) -> bool:
         """A vector for each class, as of liblinear."""

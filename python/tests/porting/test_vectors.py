@@ -7,7 +7,7 @@ onnx = pytest.importorskip("onnx")
 
 from onnx import TensorProto  # noqa: E402
 
-from test_classic import check, floats, stays  # noqa: E402
+from test_classic import check, floats  # noqa: E402
 from test_linear import TRANSFORMS  # noqa: E402
 
 KERNELS = [("LINEAR", None), ("RBF", [0.3, 0, 0]), ("POLY", [0.4, 0.2, 3]), ("POLY", [0.4, 0.2, 2]),
@@ -68,8 +68,14 @@ def test_classifier_without_vectors(is_positive, classes):
     check("SVMClassifier", {"x": floats(40, 4)}, results=RESULTS, **own, **kernel_of(("RBF", None)))
 
 
-def test_probabilities_stay():
-    own = {"support_vectors": floats(7 * 4), "coefficients": floats(7), "rho": [0.1], "vectors_per_class": [3, 4],
-           "classlabels_ints": [0, 1], "prob_a": [1.0], "prob_b": [0.0]}
-    assert stays("SVMClassifier", {"x": (TensorProto.FLOAT, [2, 4])}, results=RESULTS, **own,
-                 **kernel_of(("LINEAR", None)))
+@pytest.mark.parametrize("how", ["NONE", "SOFTMAX"])
+@pytest.mark.parametrize("counts", [[3, 4], [2, 4, 3], [3, 3, 2, 4, 2]])
+@pytest.mark.parametrize("size", [0.1, 1, 30])
+def test_probabilities(counts, how, size):
+    total, classes = sum(counts), len(counts)
+    pairs = classes * (classes - 1) // 2
+    own = {"support_vectors": floats(total * 4), "coefficients": size * floats((classes - 1) * total),
+           "rho": floats(pairs), "vectors_per_class": counts, "classlabels_ints": list(range(3, 3 + classes)),
+           "prob_a": -1 - abs(floats(pairs)), "prob_b": floats(pairs), "post_transform": how}
+    check("SVMClassifier", {"x": floats(100, 4)}, results=RESULTS, rtol=1e-3, atol=2e-5, **own,
+          **kernel_of(("RBF", [0.3, 0, 0])))
