@@ -78,12 +78,13 @@ class TreePorter:
         kind, base = own.get("aggregate_function", b"SUM").decode(), self.row_of(own, "base_values")
         if x is None or base.size not in (0, 1, targets):
             return False
-        trees = self.trees_of(own, "target", targets)
-        if kind in ("MIN", "MAX") and not trees.has_value[trees.is_leaf].all():
+        trees, count = self.trees_of(own, "target", targets), len(set(own["nodes_treeids"]))
+        reduction = {"MIN": "ReduceMin", "MAX": "ReduceMax"}.get(kind, "ReduceSum") if count > 1 else "ReduceSum"
+        if reduction != "ReduceSum" and not trees.has_value[trees.is_leaf].all():
             return False
-        scores = self.gathered(x, trees, {"MIN": "ReduceMin", "MAX": "ReduceMax"}.get(kind, "ReduceSum"))
+        scores = self.gathered(x, trees, reduction)
         if kind == "AVERAGE":
-            scores = self.emit("Div", [scores, self.number(trees.count)])
+            scores = self.emit("Div", [scores, self.number(count)])
         if base.size == targets:  # ONNX Runtime does not add one to several.
             scores = self.emit("Add", [scores, self.constant(base)])
         if targets > 1 or how == "PROBIT":
@@ -160,16 +161,16 @@ class TreePorter:
         thresholds = trees.thresholds.astype(np.float64 if is_double else np.float32)
         tables = [self.constant(each) for each in (
             trees.features.astype(np.int32), thresholds, trees.children.astype(np.int32))]
+        roots = np.arange(trees.count)
         places = None
         for _ in range(trees.depth):
             if places is None:
-                features, limits, children = (
-                    self.constant(self.constants[table][:trees.count]) for table in tables)
+                features, limits, children = (self.constant(self.constants[table][roots]) for table in tables)
                 found = self.emit("Gather", [x, features], axis=1)
             else:
                 features, limits, children = (self.emit("Gather", [table, places], axis=0) for table in tables)
                 found = self.emit("GatherElements", [x, features], axis=1)
-            holds = self.compared(found, limits, trees, places)
+            holds = self.compared(found, limits, trees, roots if places is None else places)
             places = self.emit("Add", [children, self.emit("Cast", [holds], to=self.onnx.TensorProto.INT32)])
         if places is None:  # Leaves alone; there is one for each sample all the same.
             zeros = self.emit("Mul", [self.slice(x, 1, 0, 1), self.constant(thresholds.dtype.type(0))])
@@ -177,22 +178,23 @@ class TreePorter:
             places = self.emit("Add", [zeros, self.constant(np.arange(trees.count, dtype=np.int32))])
         return places
 
-    def compared(self, found: str, limits: str, trees: _Trees, places: str | None) -> str:
+    def compared(self, found: str, limits: str, trees: _Trees, places: str | np.ndarray) -> str:
         """Whether the comparison of the node holds for each sample and tree."""
         kinds, holds = sorted(set(trees.modes)), None
         for kind in kinds:
             each = self.emit(_COMPARISONS[kind], [found, limits])
             if len(kinds) > 1:
-                each = self.emit("And", [each, self.of_nodes(np.array(trees.modes) == kind, trees, places)])
+                each = self.emit("And", [each, self.of_nodes(np.array(trees.modes) == kind, places)])
             holds = each if holds is None else self.emit("Or", [holds, each])
         if trees.tracks.any():
-            missing = self.emit("And", [self.emit("IsNaN", [found]), self.of_nodes(trees.tracks, trees, places)])
+            missing = self.emit("And", [self.emit("IsNaN", [found]), self.of_nodes(trees.tracks, places)])
             holds = self.emit("Or", [holds, missing])
         return holds
 
-    def of_nodes(self, table: np.ndarray, trees: _Trees, places: str | None) -> str:
-        if places is None:
-            return self.constant(table[:trees.count])
+    def of_nodes(self, table: np.ndarray, places: str | np.ndarray) -> str:
+        """What a table of conditions says of the nodes."""
+        if isinstance(places, np.ndarray):
+            return self.constant(table[places])
         return self.emit("Cast", [self.emit("Gather", [self.constant(table.astype(np.int32)), places], axis=0)],
                          to=self.onnx.TensorProto.BOOL)
 
@@ -206,10 +208,15 @@ class TreePorter:
         return np.array(own.get(what, []), np.float32)
 
     def trees_of(self, own: dict[str, Any], what: str, classes: int) -> _Trees:
-        """The tables of the node's attributes. `what`: "target" or "class", which begins the names of some."""
+        """The tables of the node's attributes. `what`: "target" or "class", which begins the names of some.
+
+        A lone tree gets company: the compiler takes minutes for a chain of single numbers."""
+        if len(set(own["nodes_treeids"])) == 1:
+            own = _with_leaf(own)
         tensor = own.get("nodes_values_as_tensor")
         limits = (self.row_of(own, "nodes_values") if tensor is None
                   else self.onnx.numpy_helper.to_array(tensor).reshape(-1))
+        limits = np.resize(limits, len(own["nodes_modes"]))  # That of a leaf does not count.
         numbers = {pair: i for i, pair in enumerate(zip(own["nodes_treeids"], own["nodes_nodeids"]))}
         modes = [mode.decode() for mode in own["nodes_modes"]]
         order, children, depth = _by_levels(own, numbers, modes)
@@ -233,6 +240,14 @@ class TreePorter:
             thresholds=np.where(leaves, np.nan, limits[order]), children=children,
             modes=[usual if modes[i] == _LEAF else "BRANCH_EQ" if modes[i] == _UNEQUAL else modes[i] for i in order],
             tracks=tracks[order] & ~leaves & ~is_turned, values=values, has_value=has_value)
+
+
+def _with_leaf(own: dict[str, Any]) -> dict[str, Any]:
+    """The attributes with one more tree, which is a leaf without a value."""
+    more = {f"nodes_{key}": 0 for key in ("nodeids", "featureids", "truenodeids", "falsenodeids", "values",
+                                          "missing_value_tracks_true")}
+    more.update(nodes_treeids=own["nodes_treeids"][0] + 1, nodes_modes=_LEAF.encode())
+    return {**own, **{key: [*own[key], value] for key, value in more.items() if own.get(key)}}
 
 
 def _by_levels(own: dict[str, Any], numbers: dict[tuple[int, int], int], modes: list[str]

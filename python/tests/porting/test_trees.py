@@ -1,5 +1,8 @@
 """Ensembles of trees."""
 
+import resource
+import time
+
 import numpy as np
 import pytest
 
@@ -148,3 +151,17 @@ def test_it_compiles(needs_compiler, tmp_path):
     x[1::3, 2] = -np.inf
     for a, b in zip(ort_run(model, {"x": x}), function(x), strict=True):
         np.testing.assert_allclose(b, a, rtol=1e-5, atol=1e-6)
+
+
+def test_a_deep_tree_compiles_in_seconds(needs_compiler, tmp_path):
+    """The compiler took minutes for the chain of its single numbers."""
+    trees = Trees(1, 14, [0], seed=7)
+    model = network("TreeEnsembleRegressor", {"x": (TensorProto.FLOAT, [1, 4])}, n_targets=1,
+                    aggregate_function="MIN", **trees.attributes("target"))
+    onnx.save(model, tmp_path / "net.onnx")
+    begin = time.process_time(), sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+    function = takt.compile(tmp_path / "net.onnx", cache=tmp_path, recipe="plain").load(device="local-sync").net
+    used = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - begin[1] + time.process_time() - begin[0]
+    assert used < 60  # Seconds of processors.
+    for x in points(20):
+        np.testing.assert_allclose(function(x[None]), ort_run(model, {"x": x[None]})[0], rtol=1e-6)
