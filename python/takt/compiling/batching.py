@@ -10,12 +10,14 @@ from . import programs
 from .programs import Program, Tensor, builtin
 
 
-def of_any_number(texts: Mapping[int, str], is_of_sample: Sequence[bool]) -> str:
-    """The program whose function takes and returns N samples in the outermost dimension.
+def of_any_number(texts: Mapping[int, str], axes: Sequence[int | None], result_axes: Sequence[int]) -> str:
+    """The program whose function takes and returns N samples.
 
-    texts         of the importer of ONNX, by the number of samples, which is the outermost
-                  dimension of all results, and of some arguments. One is of a single sample.
-    is_of_sample  these arguments; the others are the same for all samples.
+    texts        of the importer of ONNX, by the number of samples, which is a dimension of all
+                 results, and of some arguments. One is of a single sample.
+    axes         by argument: this dimension, or None for one that is the same for all samples.
+                 All dimensions before it are of size 1.
+    result_axes  by result: this dimension.
 
     A single sample is computed as before. Several are computed one after the other, or as
     many at once as a program takes. All arguments of samples must have the same number of
@@ -24,19 +26,20 @@ def of_any_number(texts: Mapping[int, str], is_of_sample: Sequence[bool]) -> str
     parts = {count: programs.parse(texts[count], f"takt_samples_{count}", f"x{count}" if count > 1 else "")
              for count in sorted(texts, reverse=True)}
     one = parts[1]
-    arguments = [_opened(kind) if varies else kind for kind, varies in zip(one.kinds, is_of_sample)]
-    results = list(map(_opened, one.results))
-    body = _body(parts, arguments, results, is_of_sample)
+    arguments = [kind if axis is None else _opened(kind, axis) for kind, axis in zip(one.kinds, axes)]
+    results = list(map(_opened, one.results, result_axes))
+    body = _body(parts, arguments, results, axes)
     return programs.join(programs.public(one, arguments, results, body), list(parts.values()))
 
 
 def _body(parts: Mapping[int, Program], arguments: Sequence[Tensor], results: Sequence[Tensor],
-          is_of_sample: Sequence[bool]) -> Iterator[str]:
-    samples = [i for i, varies in enumerate(is_of_sample) if varies]
+          axes: Sequence[int | None]) -> Iterator[str]:
+    samples = [i for i, axis in enumerate(axes) if axis is not None]
     yield "    %zero = arith.constant 0 : index"
     yield "    %one = arith.constant 1 : index"
     for i in samples:
-        yield f"    %n{i} = tensor.dim %t{i}, %zero : {builtin(arguments[i])}"
+        yield f"    %axis{i} = arith.constant {axes[i]} : index"
+        yield f"    %n{i} = tensor.dim %t{i}, %axis{i} : {builtin(arguments[i])}"
     number = f"%n{samples[0]}"
     for i in samples[1:]:
         yield f"    %same{i} = arith.cmpi eq, {number}, %n{i} : index"
@@ -45,12 +48,12 @@ def _body(parts: Mapping[int, Program], arguments: Sequence[Tensor], results: Se
     yield f"    %all:{len(results)} = scf.if %is_one -> {programs.tuple_of(map(builtin, results))} {{"
     yield from programs.branch(parts[1], arguments, results)
     yield "    } else {"
-    yield from _call_for_each(parts, arguments, is_of_sample, number)
+    yield from _call_for_each(parts, arguments, results, axes, number)
     yield "    }"
 
 
-def _call_for_each(parts: Mapping[int, Program], arguments: Sequence[Tensor], is_of_sample: Sequence[bool],
-                   number: str) -> Iterator[str]:
+def _call_for_each(parts: Mapping[int, Program], arguments: Sequence[Tensor], opened: Sequence[Tensor],
+                   axes: Sequence[int | None], number: str) -> Iterator[str]:
     """Loops of calls, which put the results one behind the other.
 
     The results of a sample are a row of bytes, the larger types first: iree-compile 3.13 makes
@@ -64,21 +67,21 @@ def _call_for_each(parts: Mapping[int, Program], arguments: Sequence[Tensor], is
     begin, filled = "%zero", "%filled"
     for k, (count, part) in enumerate(parts.items()):
         begin, filled = yield from _loop(
-            count, part, arguments, is_of_sample, number, sizes, begin, filled, leaves_rest=k + 2 < len(parts))
+            count, part, arguments, axes, number, sizes, begin, filled, leaves_rest=k + 2 < len(parts))
     offset = 0
     for i in order:
         yield (f"      %part{i} = tensor.extract_slice {filled}[0, {offset}] [{number}, {sizes[i]}] [1, 1] : "
                f"{rows} to tensor<?x{sizes[i]}xi8>")
-        yield from _of_bytes(i, results[i], sizes[i], number)
+        yield from _of_bytes(i, opened[i], sizes[i], number)
         offset += sizes[i]
-    whole = [builtin(_opened(kind)) for kind in results]
+    whole = list(map(builtin, opened))
     for i, kind in enumerate(whole):
         yield f"      %p{i} = util.optimization_barrier %l{i} : {kind}"
         yield f"      %d{i} = flow.tensor.tie_shape %p{i} : {kind}{{{number}}}"
     yield f"      scf.yield {programs.list_of('%d', len(results))} : {', '.join(whole)}"
 
 
-def _loop(n: int, part: Program, arguments: Sequence[Tensor], is_of_sample: Sequence[bool], number: str,
+def _loop(n: int, part: Program, arguments: Sequence[Tensor], axes: Sequence[int | None], number: str,
           sizes: dict[int, int], begin: str, filled: str, leaves_rest: bool) -> Generator[str, None, tuple[str, str]]:
     """Calls for the samples from `begin` on, `n` each. Returns where the next loop begins,
     and what is filled until then.
@@ -107,11 +110,11 @@ def _loop(n: int, part: Program, arguments: Sequence[Tensor], is_of_sample: Sequ
     if n > 1 and not leaves_rest:
         first = "%first"
         yield f"        {first} = arith.minui %i, %last{n} : index"
-    for i, varies in enumerate(is_of_sample):
-        if varies:
-            yield (f"        %a{i} = tensor.extract_slice %t{i}{_place(part.kinds[i], first)} : "
+    for i, axis in enumerate(axes):
+        if axis is not None:
+            yield (f"        %a{i} = tensor.extract_slice %t{i}{_place(part.kinds[i], axis, first)} : "
                    f"{builtin(arguments[i])} to {builtin(part.kinds[i])}")
-    operands = [f"%a{i}" if varies else f"%t{i}" for i, varies in enumerate(is_of_sample)]
+    operands = [f"%t{i}" if axis is None else f"%a{i}" for i, axis in enumerate(axes)]
     yield f"        %o:{len(part.results)} = {programs.call(part, operands)}"
     for i in sizes:
         yield from _to_bytes(i, part.results[i], f"tensor<{n}x{sizes[i]}xi8>")
@@ -138,13 +141,13 @@ def _to_bytes(i: int, kind: Tensor, target: str) -> Iterator[str]:
 
 
 def _of_bytes(i: int, kind: Tensor, size: int, number: str) -> Iterator[str]:
-    """The results of all samples as %l, from %part."""
+    """The results of all samples, of type `kind`, as %l, from %part."""
     stored = _stored(kind)
     target = f"%l{i}" if stored == kind else f"%byte{i}"
     yield (f"      {target} = flow.tensor.bitcast %part{i} : tensor<?x{size}xi8>{{{number}}} -> "
-           f"{builtin(_opened(stored))}{{{number}}}")
+           f"{builtin(stored)}{{{number}}}")
     if stored != kind:
-        yield f"      %l{i} = arith.trunci {target} : {builtin(_opened(stored))} to {builtin(_opened(kind))}"
+        yield f"      %l{i} = arith.trunci {target} : {builtin(stored)} to {builtin(kind)}"
 
 
 def _stored(kind: Tensor) -> Tensor:
@@ -152,10 +155,10 @@ def _stored(kind: Tensor) -> Tensor:
     return kind if kind[1] != "i1" else (kind[0], "i8")
 
 
-def _place(kind: Tensor, first: str) -> str:
+def _place(kind: Tensor, axis: int, first: str) -> str:
     """The offsets, sizes and strides of the samples from `first` on."""
     sizes = kind[0].split(",")
-    offsets = [first] + ["0"] * (len(sizes) - 1)
+    offsets = [first if i == axis else "0" for i in range(len(sizes))]
     return f"[{', '.join(offsets)}] [{', '.join(sizes)}] [{', '.join('1' for _ in sizes)}]"
 
 
@@ -164,9 +167,10 @@ def _bytes_of_element(kind: Tensor) -> int:
 
 
 def _elements(kind: Tensor) -> int:
-    """Of one sample."""
-    return math.prod(int(size) for size in kind[0].split(",")[1:])
+    return math.prod(map(int, kind[0].split(",")))
 
 
-def _opened(kind: Tensor) -> Tensor:
-    return re.sub(r"^1\b", "?", kind[0]), kind[1]
+def _opened(kind: Tensor, axis: int) -> Tensor:
+    sizes = kind[0].split(",")
+    sizes[axis] = "?"
+    return ",".join(sizes), kind[1]

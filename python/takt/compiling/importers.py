@@ -44,8 +44,10 @@ class Source:
     path: pathlib.Path | None = None  # Of `network`.
     flags: tuple[str, ...] = ()  # Of iree-compile, besides those of recipes.
     open_inputs: dict[str, str] = dataclasses.field(default_factory=dict)  # Their shapes.
-    # If `network` is of one sample, and the program of any number: which inputs are of samples.
-    of_sample: list[bool] | None = None
+    # If `network` is of one sample, and the program of any number: which dimension of each input counts samples, and
+    # of each result.
+    of_sample: list[int | None] | None = None
+    results_of_sample: list[int] = dataclasses.field(default_factory=list)
     chunks: dict[int, Any] = dataclasses.field(default_factory=dict)  # Networks of more samples, by number.
     # If a call has the sizes of one of several networks: the others than `network`, and the sizes of all.
     others: list[Any] = dataclasses.field(default_factory=list)
@@ -63,7 +65,7 @@ class Source:
         text = import_one(self.network)
         if self.of_sample is not None:
             more = {count: import_one(network) for count, network in self.chunks.items()}
-            text = batching.of_any_number({1: text, **more}, self.of_sample)
+            text = batching.of_any_number({1: text, **more}, self.of_sample, self.results_of_sample)
         elif self.others:
             text = sizing.of_some_sizes([text, *map(import_one, self.others)], self.sizes)
         elif any(node.op_type in _IN_PLACE for node in _all_nodes(self.network.graph)):
@@ -251,6 +253,7 @@ def _source_of(network: Any, model: Any, path: pathlib.Path, one: samples.OneSam
         flags=tuple(flags),
         open_inputs=static_shapes.open_inputs(model),
         of_sample=None if one is None else one.of_sample,
+        results_of_sample=[] if one is None else one.results,
         chunks=chunks,
         failed=failed,
     )

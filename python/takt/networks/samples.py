@@ -52,49 +52,57 @@ _AS_THEY_ARE = {*_RESHAPES, "Cast", "Identity"}
 class OneSample:
     """A network of one sample.
 
-    of_sample  by input of a call: whether its outermost dimension counts samples.
+    of_sample  by input of a call: the dimension that counts samples, or None. All before
+               it are of size 1, as in the states of recurrent layers.
+    results    by result: the same.
     chunks     by number: the network of so many samples, where that is quicker than one
                after the other.
     """
 
     model: Any
-    of_sample: list[bool]
+    of_sample: list[int | None]
+    results: list[int]
     chunks: dict[int, Any]
 
 
 def split(model: Any) -> OneSample | None:
     """The network of one sample, if `model`, an onnx.ModelProto, computes the same for each of its
-    samples. The inputs of `model` leave the number of samples, their outermost dimension, open.
-    None: they leave no number open, or more. Throws counting.Unproved if samples may mix."""
-    names = _inputs_of_samples(model)
-    if names is None:
+    samples. The inputs of `model` leave the number of samples open, which is the outermost dimension
+    of at least one. None: they leave no number open, or more. Throws counting.Unproved if samples may mix."""
+    axes = _inputs_of_samples(model)
+    if axes is None:
         return None
-    one = _with_samples(model, names, 1)
-    few, many = folding.folded(one), folding.folded(_with_samples(model, names, _SAMPLES), _SAMPLES)
+    one = _with_samples(model, axes, 1)
+    few, many = folding.folded(one), folding.folded(_with_samples(model, axes, _SAMPLES), _SAMPLES)
     one = few.model
-    proof = _Proof(names, one, many.model)
+    proof = _Proof(axes, one, many.model)
     proof.copied = counting.check(few.nodes, many.nodes, few.constants, many.constants, _SAMPLES, proof.attributes)
     proof.run()
-    more = {count: folding.fold(_with_samples(model, names, count), count) for count in chunks.sizes(one)}
-    return OneSample(one, [name in names for name in static_shapes.inputs_of(model)], more)
+    more = {count: folding.fold(_with_samples(model, axes, count), count) for count in chunks.sizes(one)}
+    return OneSample(one, [axes.get(name) for name in static_shapes.inputs_of(model)],
+                     [proof.places[value.name] for value in model.graph.output], more)
 
 
-def _inputs_of_samples(model: Any) -> set[str] | None:
-    """The inputs with an open dimension, if that is the outermost of each, and one size."""
-    names, sizes = set(), set()
+def _inputs_of_samples(model: Any) -> dict[str, int] | None:
+    """The inputs with an open dimension, and which it is. None: they have other sizes before it, none
+    has it outermost, or they leave more than one size open."""
+    axes: dict[str, int] = {}
+    sizes = set()
     for name, value in static_shapes.inputs_of(model).items():
         _check_tensor(name, value.type)
         dims = list(value.type.tensor_type.shape.dim)
         is_open = [not dim.HasField("dim_value") for dim in dims]
         if not any(is_open):
             continue
-        if not is_open[0] or any(is_open[1:]):
+        axis = is_open.index(True)
+        if sum(is_open) > 1 or any(dim.dim_value != 1 for dim in dims[:axis]):
             return None
-        names.add(name)
+        axes[name] = axis
         # tf2onnx gives numbers to dimensions that Keras leaves without a name.
-        sizes.add("unk__" if dims[0].dim_param.startswith("unk__") else dims[0].dim_param)
-    is_one_size = len(sizes) == 1 and (len(names) == 1 or sizes != {""})
-    return names if is_one_size else None
+        size = dims[axis].dim_param
+        sizes.add("unk__" if size.startswith("unk__") else size)
+    is_one_size = len(sizes) == 1 and (len(axes) == 1 or sizes != {""})
+    return axes if is_one_size and 0 in axes.values() else None
 
 
 def _check_tensor(name: str, kind: Any) -> None:
@@ -105,10 +113,11 @@ def _check_tensor(name: str, kind: Any) -> None:
         raise counting.Unproved(f"the input {name!r} is no tensor of numbers with a known rank")
 
 
-def _with_samples(model: Any, names: set[str], count: int) -> Any:
+def _with_samples(model: Any, axes: dict[str, int], count: int) -> Any:
     inputs = static_shapes.inputs_of(model)
-    shapes = {name: (count, *(dim.dim_value for dim in list(inputs[name].type.tensor_type.shape.dim)[1:]))
-              for name in names}
+    shapes = {name: tuple(count if i == axis else dim.dim_value
+                          for i, dim in enumerate(inputs[name].type.tensor_type.shape.dim))
+              for name, axis in axes.items()}
     return static_shapes.fix(model, shapes)
 
 
@@ -137,16 +146,16 @@ class _Proof(graphs.NodeReader):
     copied  constants that have the same values for each sample, and where.
     """
 
-    def __init__(self, names: set[str], one: Any, several: Any) -> None:
+    def __init__(self, axes: dict[str, int], one: Any, several: Any) -> None:
         self.few, self.many = graphs.Graph(one), graphs.Graph(several)
         self.onnx = self.many.onnx
         self.constants = self.many.constants
         self.few_shapes, self.shapes = (
             inference.shapes_of(inference.inferred_graph(model)) for model in (one, several))
-        self.places: dict[str, int] = dict.fromkeys(names, 0)
-        self.groups: dict[str, int] = dict.fromkeys(names, 1)
+        self.places: dict[str, int] = dict(axes)
+        self.groups: dict[str, int] = dict.fromkeys(axes, 1)
         self.copied: dict[str, counting.Copies] = {}
-        self.fixed = {"", *(value.name for value in self.many.graph.input if value.name not in names)}
+        self.fixed = {"", *(value.name for value in self.many.graph.input if value.name not in axes)}
         self.steps: dict[str, int] = {}
         self.rules = {
             **dict.fromkeys(_ELEMENTWISE, self.on_elementwise), **dict.fromkeys(_IMAGES, self.on_image),
@@ -171,8 +180,8 @@ class _Proof(graphs.NodeReader):
                 name = node.output[0] if node.output else node.name
                 raise counting.Unproved(f"{node.op_type}, which makes {name!r}, may mix samples") from None
         for value in self.many.graph.output:
-            name = value.name
-            if self.places.get(name) != 0 or self.shape(name)[0] != _SAMPLES or name in self.steps:
+            name, place = value.name, self.places.get(value.name)
+            if (place is None or self.shape(name)[:place + 1] != (1,) * place + (_SAMPLES,) or name in self.steps):
                 raise counting.Unproved(f"the outermost dimension of the result {name!r} may not count samples")
 
     def visit(self, node: Any) -> None:

@@ -42,7 +42,7 @@ def noise(*shape):
 
 
 def test_only_the_dimension_of_samples_is_open():
-    text = batching.of_any_number({1: _MLIR}, [True, False])
+    text = batching.of_any_number({1: _MLIR}, [0, None], [0, 0])
     assert "@net(%arg0: !torch.vtensor<[?,3],f32>, %arg1: !torch.vtensor<[1,2],si8>)" in text
     assert "-> (!torch.vtensor<[?,3],f32>, !torch.vtensor<[?],i1>)" in text
     assert "func.func private @takt_samples_1(%arg0.takt: tensor<1x3xf32>, %arg1.takt: tensor<1x2xi8>)" in text
@@ -161,3 +161,25 @@ def test_a_kernel_is_used_where_the_compiler_has_no_code(needs_compiler, tmp_pat
         y, i = function(x)
         np.testing.assert_array_equal(i, np.argsort(-x, 1, kind="stable")[:, :3])
         np.testing.assert_array_equal(y, np.take_along_axis(x, i, 1))
+
+
+@pytest.mark.parametrize("kind, gates", [("GRU", 3), ("LSTM", 4)])
+def test_states_of_layers_have_samples_in_their_second_dimension(needs_compiler, tmp_path, kind, gates):
+    """A policy with a memory, as PyTorch exports it."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+    cell, next_cell, cells = (", float[1,N,8] c", ", float[1,N,8] d", ", c") if kind == "LSTM" else ("", "", "")
+    outputs = "steps, after, d" if kind == "LSTM" else "steps, after"
+    way = "" if kind == "LSTM" else ", linear_before_reset = 1"
+    function = compiled(
+        f"net (float[N,6] x, float[1,N,8] h{cell}) => (float[N,3] y, float[1,N,8] after{next_cell}) {{"
+        f" row = Unsqueeze(x, first) {outputs} = {kind}<hidden_size = 8{way}>(row, w, r, b, , h{cells})"
+        " flat = Squeeze(steps, two) y = MatMul(flat, v) }",
+        tmp_path, w=noise(1, gates * 8, 6), r=noise(1, gates * 8, 8), b=noise(1, gates * 16), v=noise(8, 3),
+        first=np.array([0]), two=np.array([0, 1]))
+    session = onnxruntime.InferenceSession(tmp_path / "net.onnx")
+    for count in (1, 2, 5, 19):
+        feeds = {"x": noise(count, 6), "h": noise(1, count, 8), "c": noise(1, count, 8) * 2}
+        feeds = {value.name: feeds[value.name] for value in session.get_inputs()}
+        for found, wanted in zip(function(*feeds.values()), session.run(None, feeds)):
+            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    assert [result.shape for result in function(*(value[..., :0, :] for value in feeds.values()))][0] == (0, 3)

@@ -147,16 +147,20 @@ def test_sequences(body, is_apart, constants):
 
 
 @pytest.mark.parametrize("inputs, body, of_sample", [
-    ("float[N,4] x, float[N,4] z", "y = Add(x, z)", [True, True]),
-    ("float[1,4] z, float[N,4] x", "y = Add(x, z)", [False, True]),
-    ("float[unk__7,4] x, float[unk__8,4] z", "y = Add(x, z)", [True, True]),
+    ("float[N,4] x, float[N,4] z", "y = Add(x, z)", [0, 0]),
+    ("float[1,4] z, float[N,4] x", "y = Add(x, z)", [None, 0]),
+    ("float[unk__7,4] x, float[unk__8,4] z", "y = Add(x, z)", [0, 0]),
+    ("float[N,4] x, float[1,N,4] h", "f = Squeeze(h, first) y = Add(x, f)", [0, 1]),
+    ("float[N,4] x, float[2,N,4] h", "f = ReduceSum<keepdims = 0>(h, first) y = Add(x, f)", None),
+    # The steps of a sequence are no samples.
+    ("float[1,N,4] h", "y = Squeeze(h, first)", None),
     ("float[N,4] x, float[M,4] z", "y = Add(x, z)", None),
     ("float[4,N] x", "y = Relu(x)", None),
     ("float[N,M] x", "y = Relu(x)", None),
     ("float[2,4] x", "y = Relu(x)", None),
 ])
 def test_inputs(inputs, body, of_sample):
-    found = samples.split(network(f"net ({inputs}) => (float[R,S] y) {{ {body} }}"))
+    found = samples.split(network(f"net ({inputs}) => (float[R,S] y) {{ {body} }}", first=ints(0)))
     assert (None if found is None else found.of_sample) == of_sample
 
 
