@@ -54,10 +54,16 @@ class VectorPorter:
         """What the kernel makes of each sample and each vector, [samples, vectors]."""
         gamma, offset, degree = numbers or (0.0, 0.0, 0.0)
         if kernel == "RBF":
-            column = self.emit("Unsqueeze", [x, self.constant([2])])
-            apart = self.emit("Sub", [column, self.constant(vectors.T)])
-            distance = self.emit("ReduceSum", [self.emit("Mul", [apart, apart]), self.constant([1])], keepdims=0)
-            return self.emit("Exp", [self.emit("Mul", [distance, self.number(-gamma)])])
+            # Of a sum of squares less a product, digits are left if the numbers are near 0.
+            middle = vectors.astype(np.float64).mean(0)
+            vectors = vectors - middle
+            x = self.emit("Sub", [x, self.floats(middle)])
+            size = self.emit("ReduceSum", [self.emit("Mul", [x, x]), self.constant([1])])
+            product = self.emit("MatMul", [x, self.floats(2 * gamma * vectors.T)])
+            own = self.emit("Add", [self.emit("Mul", [size, self.number(gamma)]),
+                                    self.floats(gamma * (vectors * vectors).sum(1))])
+            nearness = self.emit("Min", [self.emit("Sub", [product, own]), self.number(0)])
+            return self.emit("Exp", [nearness])
         scaled = self.constant((gamma * vectors.T.astype(np.float64)).astype(np.float32))
         found = self.emit("Add", [self.emit("MatMul", [x, scaled]), self.number(offset)])
         if kernel == "SIGMOID":

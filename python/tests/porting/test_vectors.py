@@ -28,6 +28,12 @@ def test_regressor(kernel):
     check("SVMRegressor", {"x": x[0]}, rtol=1e-4, **own, **kernel_of(kernel))
 
 
+def test_distances_of_numbers_far_from_zero():
+    vectors = 1000 + floats(7 * 4)
+    check("SVMRegressor", {"x": 1000 + floats(5, 4)}, rtol=1e-4, atol=1e-5, support_vectors=vectors,
+          coefficients=floats(7), rho=[0.25], n_supports=7, **kernel_of(("RBF", [0.3, 0, 0])))
+
+
 def test_regressor_without_vectors():
     check("SVMRegressor", {"x": floats(5, 4)}, coefficients=floats(4), rho=[0.25], n_supports=0,
           **kernel_of(("LINEAR", None)))
