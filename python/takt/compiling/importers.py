@@ -234,9 +234,10 @@ def _source_of(network: Any, model: Any, path: pathlib.Path, one: samples.OneSam
     if _has_doubles(graph):
         # By default the compiler makes floats of doubles, except in the declarations of inputs and results.
         flags.append("--iree-input-demote-f64-to-f32=false")
-    if one is not None:
-        # An assertion says that all arguments have as many samples.
-        flags.append(_KEEP_ASSERTIONS)
+    if one is not None or not _has_known_sizes(graph):
+        # Assertions say that all arguments have as many samples, and that sizes which a call finds are equal where the
+        # operands of an operator meet: the compiler takes them for equal, and would read beyond one that is 1.
+        flags += [_KEEP_ASSERTIONS, "--iree-torch-use-strict-symbolic-shapes=false"]
     return Source(
         None,
         input_type="onnx",
@@ -281,6 +282,11 @@ def _has_doubles(graph: Any) -> bool:
 
     values = [*graph.input, *graph.output]
     return any(value.type.tensor_type.elem_type == onnx.TensorProto.DOUBLE for value in values)
+
+
+def _has_known_sizes(graph: Any) -> bool:
+    known = inference.shapes_of(graph)
+    return all(name in known for node in graph.node for name in node.output if name and node.op_type != "Constant")
 
 
 def _of_opset(model: Any) -> Any:
