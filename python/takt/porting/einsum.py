@@ -24,7 +24,7 @@ class EinsumPorter:
     def on_einsum(self, node: Any) -> bool:
         names = list(node.input)
         if not all(self.is_static(name) and name in self.types for name in names):
-            return False
+            return self.in_pairs(node)
         shapes = [self.shapes[name] for name in names]
         equation = self.attributes(node)["equation"].decode()
         terms, result = _labels_of(equation, [len(shape) for shape in shapes])
@@ -41,6 +41,22 @@ class EinsumPorter:
             sums.multiply_two(operands)
         found = sums.summed(operands[0], result)
         self.emit("Identity", [sums.in_order(found, result)], node.output[0])
+        return True
+
+
+    def in_pairs(self, node: Any) -> bool:
+        """Where sizes are open: sums of two operands each, which the importer has right."""
+        left, _, result = self.attributes(node)["equation"].decode().replace(" ", "").partition("->")
+        terms, names = left.split(","), list(node.input)
+        if len(terms) < 3 or not result or "." in left or any(len(set(term)) < len(term) for term in terms):
+            return False
+        while len(terms) > 1:
+            needed = "".join([*terms[2:], result])
+            kept = "".join(label for label in dict.fromkeys(terms[0] + terms[1]) if label in needed)
+            last = len(terms) == 2
+            equation = f"{terms[0]},{terms[1]}->{result if last else kept}"
+            names[:2] = [self.emit("Einsum", names[:2], node.output[0] if last else None, equation=equation)]
+            terms[:2] = [kept]
         return True
 
 

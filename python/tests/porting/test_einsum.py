@@ -71,6 +71,21 @@ def test_products_need_no_copies():
     assert check("bct,oc->bot", (2, 5, 3), (6, 5), weights=[1]) == {"MatMul": 1, "Transpose": 2}
 
 
+@pytest.mark.parametrize("equation, shapes", [
+    ("k,bki,bkj->bij", [(3,), (2, 3, 4), (2, 3, 5)]), ("bi,bj,bk,bl->bl", [(2, 3), (2, 4), (2, 5), (2, 2)]),
+])
+def test_more_operands_of_open_sizes_are_taken_in_pairs(equation, shapes):
+    random = np.random.default_rng(3)
+    feeds = {f"x{i}": random.standard_normal(shape).astype(np.float32) for i, shape in enumerate(shapes)}
+    graph = helper.make_graph(
+        [helper.make_node("Einsum", list(feeds), ["y"], equation=equation)], "net",
+        [helper.make_tensor_value_info(name, 1, ["N" if size == 2 else size for size in value.shape])
+         for name, value in feeds.items()], [helper.make_tensor_value_info("y", 1, None)])
+    ported = porter.port(helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)]))
+    assert max(len(node.input) for node in ported.graph.node) == 2
+    np.testing.assert_allclose(ort_run(ported, feeds)[0], np.einsum(equation, *feeds.values()), rtol=1e-4, atol=1e-5)
+
+
 def test_diagonals_stay():
     graph = helper.make_graph(
         [helper.make_node("Einsum", ["x"], ["y"], equation="ii->i")], "net",
