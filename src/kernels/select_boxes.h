@@ -29,12 +29,12 @@ struct BoxesShape {
 struct BoxesOperands {
   const float* boxes;   // [batch][boxes][4]
   const float* scores;  // [batch][classes][boxes]
-  // Of SelectBoxes(): [1 + rows()][3], how many boxes were taken, 0, 0; then
+  // SelectBoxes() writes [1 + rows()][3]: how many boxes were taken, 0, 0; then
   // the image, the class and the number of each, and zeros. Images come in
   // their order, classes in theirs, boxes by falling scores, and those of equal
-  // scores in their order. Of SelectBoxLists(): [lists()][1 + most_of_list()],
-  // how many boxes were taken of a class of an image, and their numbers; what
-  // follows stays as it is.
+  // scores in their order. SelectBoxLists() writes
+  // [lists()][1 + most_of_list()]: how many boxes were taken of a class of an
+  // image, and their numbers. What follows stays as it is.
   int32_t* output;
   float overlap_max;  // Boxes that overlap by more, intersection by union, go.
   float score_min;    // Scores that are not greater are left out.

@@ -64,7 +64,7 @@ TEST(AdmissionTest, KeepsEarlierPromises) {
 
 TEST(AdmissionTest, PromisesNothingThatItCannotCount) {
   Shop shop(Cores(2));
-  // As many jobs of one another's time as an integer cannot hold.
+  // Together the jobs take more time than an integer holds.
   const auto kernel = shop->AddKernel({9, 0, {1, 1, 1}}, {{{0, 1, 1, 1}}});
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   StreamOptions terms = Terms(shop.Chain({*kernel}), Criticality::kHard);

@@ -28,7 +28,7 @@ class ClassicPorter:
             (DOMAIN, "Scaler"): self.on_scaler,
         }
 
-    # What they share.
+    # All of them use the rest.
 
     def as_type(self, name: str, wanted: int) -> str:
         return name if self.types.get(name) == wanted else self.emit("Cast", [name], to=wanted)

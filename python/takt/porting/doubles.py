@@ -47,16 +47,16 @@ class DoublePorter:
         return found
 
     def odd(self, x: str, factors: list[float]) -> str:
-        """The same of the square, times the number."""
+        """Returns x * polynomial(x * x)."""
         return self.emit("Mul", [x, self.polynomial(self.emit("Mul", [x, x]), factors)])
 
     def signed(self, source: str, found: str) -> str:
-        """What was found for the size of a number, with its sign."""
+        """Gives `found`, the result for the size of `source`, the sign of `source`."""
         is_negative = self.emit("Less", [source, self.double(0)])
         return self.emit("Where", [is_negative, self.emit("Neg", [found]), found])
 
     def on_double_angle(self, node: Any) -> bool:
-        """By polynomials of less than an eighth of a turn, after Cody and Waite as for floats."""
+        """Reduces the angle to an eighth of a turn, after Cody and Waite as for floats, and uses polynomials."""
         angle, one, two, half = node.input[0], self.double(1), self.double(2), self.double(0.5)
         count = self.emit("Floor", [self.emit("Add", [self.emit("Mul", [angle, self.double(1 / _QUARTER)]), half])])
         high = self.emit("Floor", [self.emit("Add", [self.emit("Mul", [count, self.double(1 / _COUNT)]), half])])

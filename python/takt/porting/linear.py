@@ -10,7 +10,7 @@ import numpy as np
 from . import classic
 
 _SMALLEST_SCORE = np.float32(1e-7)  # SOFTMAX_ZERO takes smaller ones for zeros.
-# As ONNX Runtime approximates the inverse of erf.
+# ONNX Runtime approximates the inverse of erf with these.
 _PROBIT_CURVE = 0.147
 _PROBIT_START = 2 / (3.14159 * _PROBIT_CURVE)
 
@@ -72,7 +72,7 @@ class LinearPorter:
         return self.probit(scores) if how == "PROBIT" else scores
 
     def softmax_but_zeros(self, scores: str) -> str:
-        """Of scores that are no zeros. Zeros stay so."""
+        """Takes the softmax over the scores that are not zero. Zeros stay zero."""
         greatest = self.reduce("ReduceMax", scores, [1])
         powers = self.emit("Exp", [self.emit("Sub", [scores, greatest])])
         zeros = self.emit("Mul", [scores, self.emit("Exp", [self.emit("Neg", [greatest])])])

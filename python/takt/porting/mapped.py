@@ -14,7 +14,7 @@ _REDUCTIONS = {"ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "
 
 
 class _Value(NamedTuple):
-    """What stands for a tensor of the body. With rows, it has an axis for these before the `rank` others."""
+    """A tensor that stands for one of the body. With rows, it has an axis for these before the `rank` others."""
 
     name: str
     rank: int
@@ -53,7 +53,7 @@ class MapPorter:
         return True
 
     def of_all_rows(self, node: Any, known: dict[str, _Value]) -> _Value | None:
-        """What a node of the body makes. None: it may not do the same with each row."""
+        """Emits a node of the body for all rows. None: it may not do the same with each row."""
         values = [known.get(name) for name in node.input]
         if None in values or len(node.output) != 1:
             return None
@@ -76,7 +76,7 @@ class MapPorter:
         return _Value(name, first.rank if keeps else first.rank - len(places), first.has_rows)
 
     def of_rank(self, value: _Value, rank: int) -> str:
-        """With so many axes behind that of the rows, as it broadcasts in the body."""
+        """Adds axes behind that of the rows, up to `rank`, so that the value broadcasts as in the body."""
         if not value.has_rows or value.rank == rank:
             return value.name
         return self.emit("Unsqueeze", [value.name, self.constant(list(range(1, 1 + rank - value.rank)))])

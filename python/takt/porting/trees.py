@@ -49,7 +49,7 @@ class _Trees:
         return self.children == np.arange(len(self.children))
 
     def are_given(self, classes: slice) -> np.ndarray:
-        """Of each class: whether some tree has it in all its leaves, so that each sample has a score of it."""
+        """Says for each class whether some tree has it in all its leaves. Then each sample has a score of it."""
         leaves = np.flatnonzero(self.is_leaf)
         missing = np.zeros((self.count, self.values.shape[1]), bool)
         np.logical_or.at(missing, self.trees()[leaves], ~self.has_value[leaves])
@@ -192,7 +192,7 @@ class TreePorter:
         return holds
 
     def of_nodes(self, table: np.ndarray, places: str | np.ndarray) -> str:
-        """What a table of conditions says of the nodes."""
+        """Looks the conditions of the nodes up in a table."""
         if isinstance(places, np.ndarray):
             return self.constant(table[places])
         return self.emit("Cast", [self.emit("Gather", [self.constant(table.astype(np.int32)), places], axis=0)],

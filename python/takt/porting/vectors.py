@@ -51,10 +51,10 @@ class VectorPorter:
         return self.emit("Gemm", [x, self.constant(weights.astype(np.float32)), self.constant(bias)])
 
     def likeness(self, x: str, kernel: str, vectors: np.ndarray, numbers: list[float]) -> str:
-        """What the kernel makes of each sample and each vector, [samples, vectors]."""
+        """Computes the kernel of each sample with each vector, [samples, vectors]."""
         gamma, offset, degree = numbers or (0.0, 0.0, 0.0)
         if kernel == "RBF":
-            # Of a sum of squares less a product, digits are left if the numbers are near 0.
+            # A sum of squares less a product keeps its digits if the numbers are near 0.
             middle = vectors.astype(np.float64).mean(0)
             vectors = vectors - middle
             x = self.emit("Sub", [x, self.floats(middle)])
@@ -179,8 +179,8 @@ class VectorPorter:
 
 
 def _duels(coefficients: np.ndarray, counts: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each pair of classes: the weight of each vector [vectors, pairs], and which class is the first one and
-    the second one, [pairs, classes]."""
+    """Returns the weight of each vector in each pair of classes, [vectors, pairs], and which class is the first
+    and the second one of each pair, [pairs, classes]."""
     classes, ends = len(counts), np.cumsum(counts)
     table = coefficients.reshape(classes - 1, -1)
     pairs = list(itertools.combinations(range(classes), 2))

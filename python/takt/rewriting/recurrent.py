@@ -35,7 +35,7 @@ class _Layer:
 
 @dataclasses.dataclass(frozen=True)
 class _Tiles:
-    """What a call computes, and a workgroup of it."""
+    """The steps that a call computes, and the rows and lanes of a workgroup of it."""
 
     steps: int  # Of the call.
     rows: int

@@ -48,7 +48,7 @@ def test_softmax_of_zeros():
 
 
 def pipeline(sizes):
-    """As skl2onnx writes a scaler and a classifier: the types of what is between them are not known at first."""
+    """The network is as skl2onnx writes it: the types between the two nodes are not known at first."""
     nodes = [
         helper.make_node("Scaler", ["x"], ["a"], domain=ML, scale=[2.0] * 4, offset=[1.0] * 4),
         helper.make_node("Normalizer", ["a"], ["b"], domain=ML, norm="L2"),

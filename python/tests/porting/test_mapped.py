@@ -15,7 +15,7 @@ from test_porter import ort_run  # noqa: E402
 
 
 def distances(body, result="d[J, N]"):
-    """What a body makes of all queries and one row of a table."""
+    """The scan makes one row of distances for each query."""
     model = parser.parse_model(
         '<ir_version: 8, opset_import: ["" : 18]>\n' + f"net (float[N, 4] x) => (float[N, J] y) {{ s, d = "
         f"Scan<num_scan_inputs = 1, body = b (float[N, 4] q, float[4] r) => (float[N, 4] p, float[N] o) "

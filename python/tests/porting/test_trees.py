@@ -42,7 +42,7 @@ class Trees:
         is_leaf = depth == 0 or number > 0 and self.random.random() < 0.2
         values = {
             "treeids": tree, "nodeids": number, "featureids": int(self.random.integers(FEATURES)),
-            # Of a few values, so that features are equal to them.
+            # There are only a few values, so that features are equal to them.
             "values": float(self.random.integers(-2, 3)) / 2, "modes": "LEAF" if is_leaf else
             str(self.random.choice(self.modes)), "truenodeids": 0, "falsenodeids": 0,
             "missing_value_tracks_true": int(self.tracks and self.random.random() < 0.5)}
@@ -140,7 +140,7 @@ def test_a_score_that_some_leaves_lack():
 
 
 def test_it_compiles(needs_compiler, tmp_path):
-    """With features that are no numbers, and walks that end early."""
+    """Some features are no numbers, and some walks end early."""
     trees = Trees(6, 5, range(3), modes=["BRANCH_LEQ", "BRANCH_GT"], tracks=True)
     model = network("TreeEnsembleClassifier", {"x": (TensorProto.FLOAT, [None, 4])}, results=RESULTS,
                     classlabels_int64s=[3, 4, 5], **trees.attributes("class"))
