@@ -236,7 +236,7 @@ def test_images_of_older_opsets(needs_compiler, tmp_path, opset, factors):
     np.testing.assert_array_equal(found, x[:, :, places[0]][..., places[1]])
 
 
-@pytest.mark.parametrize("kind", ["Add", "Mul", "Less"])
+@pytest.mark.parametrize("kind", ["Add", "Less"])
 def test_sizes_that_a_call_finds_are_not_taken_for_others(needs_compiler, tmp_path, kind):
     """The compiler reads beyond a tensor of one row where it expects as many rows as the other one has."""
     onnx = pytest.importorskip("onnx")
@@ -249,7 +249,7 @@ def test_sizes_that_a_call_finds_are_not_taken_for_others(needs_compiler, tmp_pa
     onnx.save(model, tmp_path / "net.onnx")
     net = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net
     q = np.arange(12, dtype=np.float32).reshape(4, 3)
-    wanted = {"Add": q + q, "Mul": q * q, "Less": np.zeros((4, 3))}[kind]
+    wanted = {"Add": q + q, "Less": np.zeros((4, 3))}[kind]
     np.testing.assert_array_equal(net(np.ones(4, np.float32), q), wanted)
     with pytest.raises(errors.Error, match="mismatched size for broadcast"):
         net(np.float32([-1, 1, -1, -1]), q)
