@@ -10,6 +10,7 @@
 #include "cpu/kernel_imports.h"
 #include "gtest/gtest.h"
 #include "tests/cpu/import_buffer.h"
+#include "tests/cpu/recurrent_faults.h"
 
 namespace takt::cpu {
 namespace {
@@ -82,22 +83,11 @@ TEST_F(LstmImportTest, ComputesATileOfRows) {
 }
 
 TEST_F(LstmImportTest, RefusesTilesThatAreNotThere) {
-  const std::vector<std::function<void(Parameters&)>> faults = {
-      [](Parameters& p) { p.lanes = 0; },
-      [](Parameters& p) { p.lanes = 8; },
-      [](Parameters& p) { p.lanes = 32; },
-      [](Parameters& p) { p.part = 1; },
-      [](Parameters& p) { p.part = -1; },
-      [](Parameters& p) { p.first_row = 2; },
-      [](Parameters& p) { p.first_row = -1; },
-      [](Parameters& p) { p.row_count = 0; },
-      [](Parameters& p) { p.hidden = 8; },
-      [](Parameters& p) { --p.output.size; },
-  };
-  WithEachFault(p_, faults, [&](const Parameters& parameters) {
-    EXPECT_NE(CallTile(parameters), 0);
-    for (const float x : output_) EXPECT_EQ(x, 0.f);
-  });
+  WithEachFault(p_, TileFaults<Parameters>(),
+                [&](const Parameters& parameters) {
+                  EXPECT_NE(CallTile(parameters), 0);
+                  for (const float x : output_) EXPECT_EQ(x, 0.f);
+                });
 }
 
 TEST_F(LstmImportTest, RefusesWhatDoesNotFit) {

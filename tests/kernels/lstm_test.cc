@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/kernels/recurrent_check.h"
 #include "tests/kernels/test_support.h"
 
 namespace takt::kernels {
@@ -73,27 +74,15 @@ struct Problem {
   }
 };
 
-// Checks every kernel, in tiles of `rows` rows and `lanes` lanes.
 void CheckKernels(const Problem& p, int64_t rows, int64_t lanes) {
-  SCOPED_TRACE(testing::Message()
-               << p.s.hidden << " in " << rows << " x " << lanes);
-  const std::vector<double> expected = p.Expected();
-  for (const KernelTable& kernels : RunnableKernels()) {
-    std::vector<float> found(expected.size());
-    for (int64_t row = 0; row < p.s.batch; row += rows) {
-      for (int64_t part = 0; part * lanes < p.s.hidden; ++part) {
-        RecurrentTile tile;
-        ASSERT_TRUE(FindRecurrentTile(p.s, lanes, part, row, rows, &tile));
-        kernels.f32->lstm(p.s,
-                          {p.input.data(), p.packed.data(), p.state.data(),
-                           p.cell.data(), found.data()},
-                          tile);
-      }
-    }
-    for (size_t i = 0; i < found.size(); ++i) {
-      ASSERT_NEAR(static_cast<double>(found[i]), expected[i], 2e-5) << i;
-    }
-  }
+  CheckTiles(
+      p, rows, lanes,
+      [&](const F32Kernels& kernels, const RecurrentTile& tile, float* output) {
+        kernels.lstm(p.s,
+                     {p.input.data(), p.packed.data(), p.state.data(),
+                      p.cell.data(), output},
+                     tile);
+      });
 }
 
 TEST(LstmTest, EveryKernelComputesTheDefinition) {
