@@ -36,7 +36,7 @@ takt_status_t Shared(int code) {
   return const_cast<takt_status_t>(&kSharedStatuses[code]);
 }
 
-// Of the arguments of TAKT_REQUIRE.
+// Returns the name of one of the arguments of TAKT_REQUIRE.
 absl::string_view NameAt(const char* names, int index) {
   const std::vector<absl::string_view> list = absl::StrSplit(names, ", ");
   // "Items(count, values)" is two parts of the list and one pointer.

@@ -127,8 +127,8 @@ class CallerMemory {
 
  private:
   friend class Worker;
-  // Has the end of this thread free what `worker` has. False if the system has
-  // no memory for that.
+  // At its end this thread frees what `worker` has. False if the system has no
+  // memory for that.
   static bool Keep(Worker& worker);
   static void EndThread(void* worker);
 };

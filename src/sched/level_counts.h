@@ -37,7 +37,7 @@ class LevelCounts {
  private:
   static_assert((kLevelCount & (kLevelCount - 1)) == 0);  // count() needs it.
 
-  // Of the last (i & -i) levels below i.
+  // Element i is the sum of the last (i & -i) levels below i.
   uint32_t sums_[kLevelCount + 1] = {};
 };
 

@@ -263,7 +263,7 @@ class Scheduler {
   uint32_t waiting_count() const { return waiting_count_; }
   Mode mode() const { return controller_.mode(); }
   bool is_hot() const { return is_hot_; }
-  // Of the whole runs of operations whose durations were known.
+  // It counts the whole runs of operations whose durations were known.
   const PredictionErrors& prediction_errors() const { return errors_; }
   uint32_t live_job_count() const { return live_job_count_; }
   // The kernels of the last whole job of a stream without a program.

@@ -140,7 +140,7 @@ void Scheduler::FindPlaces(OperationRecord* operation) {
     shards_min = std::min(shards_min, alternative.shards);
     facts.duration_ns = std::min(facts.duration_ns, alternative.expected_ns);
   }
-  // What is left of it.
+  // Only the part that has not run counts.
   facts.duration_ns = eligible.empty()
                           ? 0
                           : PartOf(facts.duration_ns,

@@ -191,8 +191,7 @@ TEST(ExecutableLoaderTest, ThreadsThatLoadTheSameGetTheSame) {
 }
 
 #if defined(__x86_64__)
-// The owner of memory, who asks the loader when the memory is not needed any
-// longer.
+// An owner of memory that calls the loader when the memory is released.
 class AskingOwner final : public Object {
  public:
   static constexpr ObjectType kType{"test.asking_owner"};

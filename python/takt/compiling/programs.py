@@ -140,7 +140,7 @@ def keep_arguments(mlir: str) -> str:
     """The program, whose function does not write into its arguments."""
     try:
         part = parse(mlir, "takt_body")
-    except CompileError:  # An argument is a sequence, say. The compiler says what it thinks of that.
+    except CompileError:  # An argument may be a sequence. Then the compiler's own error is the better one.
         return mlir
     operands = [f"%t{i}" for i in range(len(part.arguments))]
     body = [f"    %all:{len(part.results)} = {call(part, operands)}"]

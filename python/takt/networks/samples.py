@@ -54,7 +54,7 @@ class OneSample:
 
     of_sample  by input of a call: the dimension that counts samples, or None. All before
                it are of size 1, as in the states of recurrent layers.
-    results    by result: the same.
+    results    by result: the dimension that counts samples.
     chunks     by number: the network of so many samples, where that is quicker than one
                after the other.
     """
