@@ -42,8 +42,10 @@ ctest --preset "$preset" -j "$(nproc)" --verbose "${arguments[@]}" \
   >"$log" 2>&1 || result=$?
 grep -E '^ *[0-9]+/[0-9]+ Test' "$log" || true
 if ((result != 0)); then
-  grep -E -A 12 'Failure$|\[  FAILED  \]|ERROR: |runtime error' "$log" |
-    head -n 300 || true
+  # GoogleTest, the sanitizers, and pytest, whose summary is a line each.
+  grep -E -A 12 ': Failure$|\[  FAILED  \]|ERROR: |runtime error' "$log" |
+    head -n 200 || true
+  grep -E '^[0-9]+: (E   |FAILED |ERROR )' "$log" | head -n 100 || true
 fi
 
 counts=$(scripts/count_tests.sh "$log")
