@@ -13,8 +13,8 @@ from typing import Any, Callable, Sequence, Union
 
 import numpy as np
 
-from . import (bounds, classic, deformed, doubles, einsum, filters, fourier, functions, images, layers, linear, lists,
-               loops, mapped, operators, places, powers, regions, resized, scales, scores, sequences, transposed,
+from . import (bounds, chances, classic, deformed, doubles, einsum, filters, fourier, functions, images, layers, linear,
+               lists, loops, mapped, operators, places, powers, regions, resized, scales, scores, sequences, transposed,
                trees, unrolled, vectors, volumes)
 from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, subgraphs
@@ -79,8 +79,8 @@ def port(model: Any, failed: list[str] | None = None) -> Any:
 
 
 def in_standard(model: Any) -> Any:
-    """`model` without operators of ai.onnx.ml, and without scans that are none, for passes that do not know these;
-    `model` itself if it has neither."""
+    """`model` without operators of ai.onnx.ml, without Multinomial, and without scans that are none, for passes that
+    do not know these; `model` itself if it has none of them."""
     if not any(map(_is_unusual, model.graph.node)):
         return model
     changed = type(model)()
@@ -100,7 +100,7 @@ def in_standard(model: Any) -> Any:
 
 
 def _is_unusual(node: Any) -> bool:
-    return node.domain == classic.DOMAIN or node.op_type == "Scan"
+    return node.domain == classic.DOMAIN or node.op_type in ("Multinomial", "Scan")
 
 
 def _move_domain(graph: Any, kind: str, old: str, new: str) -> None:
@@ -192,12 +192,13 @@ def _with_results(model: Any, ported: Any) -> Any:
     return ported
 
 
-class _Porter(scores.AttentionPorter, classic.ClassicPorter, deformed.DeformedPorter, doubles.DoublePorter,
-              einsum.EinsumPorter, filters.FilterPorter, fourier.FourierPorter, functions.FunctionPorter,
-              images.ImagePorter, layers.LayerPorter, linear.LinearPorter, lists.ListPorter, loops.LoopPorter,
-              mapped.MapPorter, operators.OperatorPorter, places.PlacePorter, powers.PowerPorter, regions.RegionPorter,
-              resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter,
-              trees.TreePorter, unrolled.UnrolledPorter, vectors.VectorPorter, volumes.VolumePorter, graphs.NodeReader):
+class _Porter(scores.AttentionPorter, chances.ChancePorter, classic.ClassicPorter, deformed.DeformedPorter,
+              doubles.DoublePorter, einsum.EinsumPorter, filters.FilterPorter, fourier.FourierPorter,
+              functions.FunctionPorter, images.ImagePorter, layers.LayerPorter, linear.LinearPorter, lists.ListPorter,
+              loops.LoopPorter, mapped.MapPorter, operators.OperatorPorter, places.PlacePorter, powers.PowerPorter,
+              regions.RegionPorter, resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter,
+              transposed.TransposedPorter, trees.TreePorter, unrolled.UnrolledPorter, vectors.VectorPorter,
+              volumes.VolumePorter, graphs.NodeReader):
     """Replaces the nodes of a graph that it `concerns`, but for those whose first result is in `left`."""
 
     def __init__(self, graph: Any, opset: int, left: set[str], concerns: Callable[[Any], bool] = lambda node: True
@@ -253,6 +254,7 @@ class _Porter(scores.AttentionPorter, classic.ClassicPorter, deformed.DeformedPo
             (_HIDDEN_DOMAIN, "STFT"): self.on_stft,
             **self.image_handlers(),
             **self.attention_handlers(),
+            **self.chance_handlers(),
             **self.classic_handlers(),
             **self.double_handlers(),
             **self.function_handlers(),
