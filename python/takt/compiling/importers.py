@@ -209,6 +209,7 @@ def _load_onnx(path: pathlib.Path) -> Any:
         if model.functions:
             model = onnx.inliner.inline_local_functions(model)
         plain.spell(model)
+        inference.drop_false_shapes(model)
         return model
     except CompileError as error:
         raise CompileError(f"{path}: {error}") from error

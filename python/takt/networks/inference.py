@@ -18,9 +18,11 @@ def infer_shapes(model: Any) -> None:
         getattr(graph, field).extend(getattr(inferred, field))
 
 
-def inferred_graph(model: Any) -> Any:
+def inferred_graph(model: Any, keeps_stated: bool = True) -> Any:
     """The graph with all shapes that onnx infers; large constants are inputs there.
-    `model` is not changed."""
+    `model` is not changed.
+
+    keeps_stated   its shapes of results, and of what lies between, count as well."""
     import onnx
 
     graph = model.graph
@@ -34,7 +36,43 @@ def inferred_graph(model: Any) -> Any:
         elif tensor.name not in inputs:
             light.graph.input.append(
                 onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+    if not keeps_stated:
+        for value in [*light.graph.output, *light.graph.value_info]:
+            value.type.tensor_type.ClearField("shape")
     return onnx.shape_inference.infer_shapes(light, data_prop=follows_values(light.graph)).graph
+
+
+def drop_false_shapes(model: Any) -> None:
+    """If shapes that the file states contradict its inputs: those of the results that do, and all between.
+
+    A tool that writes another batch into the inputs leaves such ones behind."""
+    graph = model.graph
+    stated = {value.name: value for value in [*graph.value_info, *graph.output]
+              if value.type.tensor_type.HasField("shape")}
+    if not stated:
+        return
+    free = {dim.dim_param for value in graph.input for dim in value.type.tensor_type.shape.dim if dim.dim_param}
+    inferred = inferred_graph(model, keeps_stated=False)
+    false = {value.name for value in [*inferred.value_info, *inferred.output]
+             if value.name in stated and _contradict(value, stated[value.name], free)}
+    if not false:
+        return
+    kept = [value for value in graph.value_info if not value.type.HasField("tensor_type")]
+    del graph.value_info[:]
+    graph.value_info.extend(kept)
+    for value in graph.output:
+        if value.name in false:
+            value.type.tensor_type.ClearField("shape")
+
+
+def _contradict(inferred: Any, stated: Any, free: set[str]) -> bool:
+    """free: the names of sizes that each call has its own of."""
+    if not inferred.type.tensor_type.HasField("shape"):
+        return False
+    pairs = [list(value.type.tensor_type.shape.dim) for value in (inferred, stated)]
+    return len(pairs[0]) != len(pairs[1]) or any(
+        wrong.HasField("dim_value") and (dim.dim_param in free or dim.HasField("dim_value"))
+        and dim.dim_value != wrong.dim_value for dim, wrong in zip(*pairs))
 
 
 def sizes_of(graph: Any) -> dict[str, list[int | None]]:
