@@ -23,6 +23,7 @@ _SOFTPLUS_LIMIT = 16.0  # Softplus leaves greater floats as they are.
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
 _PASSES_MAX = 100  # What replaces an operator is replaced at most a few times.
 _PIXELS_MIN = 4096  # Of an image whose mean is taken in two steps.
+_LAST = np.iinfo(np.int64).max  # The end of a slice that cuts nothing off.
 _PADDED = {"AveragePool", "Conv", "LpPool", "MaxPool"}  # These may leave their padding to `auto_pad`.
 # Operators whose shapes onnx infers wrongly, or not before they are replaced.
 _HIDDEN_DOMAIN = "takt.hidden"
@@ -394,8 +395,11 @@ class _Porter(scores.AttentionPorter, chances.ChancePorter, classic.ClassicPorte
         that are reflected, and takes negative pads at one side for none. Zeros stay a
         Pad of what is left."""
         mode = self.attributes(node).get("mode", b"constant").decode()
-        shape, pads = self.shapes.get(node.input[0]), self.constants.get(node.input[1])
-        if shape is None or pads is None or self.opset < 11 or (mode == "constant" and (pads >= 0).all()):
+        shape = self.shapes.get(node.input[0])
+        pads = self.constants.get(node.input[1]) if self.opset >= 11 else None
+        if pads is None and self.opset >= 11 and mode == "constant":
+            return self.on_computed_pad(node)
+        if shape is None or pads is None or (mode == "constant" and (pads >= 0).all()):
             return False
         axes = list(range(len(shape)))
         if len(node.input) > 3 and node.input[3]:
@@ -415,6 +419,23 @@ class _Porter(scores.AttentionPorter, chances.ChancePorter, classic.ClassicPorte
         for axis, begin, end in sides:
             source = self.pad(source, axis, shape[axis], begin, end, mode)
         self.emit("Identity", [source], node.output[0])
+        return True
+
+    def on_computed_pad(self, node: Any) -> bool:
+        """Cuts off before what negative pads cut off: the compiler takes these for none, or reads beyond the tensor."""
+        if node.name.startswith(functions.BOUNDED):
+            return False
+        pads, zero = node.input[1], self.constant([0])
+        (count,) = self.shapes.get(pads) or [None]
+        if count is None:
+            return False
+        cut = self.emit("Min", [pads, zero])
+        before, behind = self.slice(cut, 0, 0, count // 2), self.slice(cut, 0, count // 2, count)
+        last = self.emit("Where", [self.emit("Less", [behind, zero]), behind, self.constant([_LAST])])
+        axes = [node.input[3]] if len(node.input) > 3 and node.input[3] else []
+        source = self.emit("Slice", [node.input[0], self.emit("Neg", [before]), last, *axes])
+        self.emit("Pad", [source, self.emit("Max", [pads, zero]), *node.input[2:]], node.output[0],
+                  name=self.bounded_name())
         return True
 
     def pad(self, source: str, axis: int, size: int, begin: int, end: int, mode: str) -> str:
