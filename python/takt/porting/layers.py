@@ -52,7 +52,7 @@ class LayerPorter:
 
     def on_rms_normalization(self, node: Any) -> bool:
         source, scale = node.input[:2]
-        if not self.known(source):
+        if source not in self.shapes:
             return False
         attributes = self.attributes(node)
         rank = len(self.shapes[source])

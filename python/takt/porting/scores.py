@@ -29,7 +29,7 @@ class AttentionPorter:
     def on_attention(self, node: Any) -> bool:
         names = [*node.input, *[""] * 7][:7]
         query, key, value, mask, past_key, past_value, lengths = names
-        if set(self.attributes(node)) - _KNOWN or not all(map(self.is_static, filter(None, names))):
+        if set(self.attributes(node)) - _KNOWN or not _Attention.is_known(self, node, names):
             return False
         call = _Attention(self, node)
         q, k, v = (call.heads_of(name, kind) for name, kind in ((query, "q"), (key, "kv"), (value, "kv")))
@@ -39,11 +39,11 @@ class AttentionPorter:
         for name, output in zip((k, v), node.output[1:3]):
             if output:
                 self.emit("Identity", [name], output)
-        first = self.shapes[past_key][2] if past_key else 0
-        call.key_count = first + self.shapes[key][-2]
-        k, v = call.repeated(k), call.repeated(v)
+        first, count = self.shapes[past_key][2] if past_key else 0, self.shapes[key][-2]
+        call.key_count = None if None in (first, count) else first + count
+        k, v = call.repeated(k, key), call.repeated(v, value)
         scores = call.scores_of(q, k)
-        bias, is_seen = call.bias_of(mask, lengths, first)
+        bias, is_seen = call.bias_of(mask, lengths, past_key)
         biased = self.emit("Add", [scores, bias]) if bias else scores
         shares = call.softmax(biased)
         result = self.emit("MatMul", [shares, v])
@@ -222,18 +222,31 @@ class AttentionPorter:
 
 
 class _Attention:
-    """One node of it."""
+    """One node of it. The numbers of batches, of rows and of keys may be open."""
+
+    @staticmethod
+    def is_known(porter: Any, node: Any, names: list[str]) -> bool:
+        query, key, value, mask, past_key, _, lengths = names
+        if all(map(porter.is_static, filter(None, names))):
+            return True
+        own, shapes = porter.attributes(node), [porter.shapes.get(name, []) for name in (query, key, value)]
+        rank = len(shapes[0])
+        counts = ("q_num_heads", "kv_num_heads")
+        return (not lengths and rank in (3, 4) and all(len(shape) == rank and shape[-1] for shape in shapes)
+                and all(own.get(name) or (rank == 4 and shape[1]) for name, shape in zip(counts, shapes))
+                and not (past_key and len(porter.shapes.get(past_key, [])) != 4)
+                and (not mask or mask in porter.types and bool(porter.shapes.get(mask))))
 
     def __init__(self, porter: Any, node: Any) -> None:
         self.porter = porter
         self.own = porter.attributes(node)
-        query, key = node.input[:2]
+        self.query, self.key = query, key = node.input[:2]
         self.shape = porter.shapes[query]
         self.is_flat = len(self.shape) == 3
         self.counts = {kind: self.own.get(f"{kind}_num_heads", porter.shapes[name][1])
                        for kind, name in (("q", query), ("kv", key))}
         self.row_count = self.shape[-2]
-        self.key_count = 0
+        self.key_count: int | None = 0
         self.dtype = porter.onnx.helper.tensor_dtype_to_np_dtype(porter.types[query])
         self.mode = self.own.get("qk_matmul_output_mode", 0)
         # A result with the bias has the true one.
@@ -252,14 +265,15 @@ class _Attention:
         split = self.porter.emit("Reshape", [name, self.porter.constant([0, 0, self.counts[kind], -1])])
         return self.porter.emit("Transpose", [split], perm=[0, 2, 1, 3])
 
-    def repeated(self, name: str) -> str:
-        """Each head of keys or values as often as heads of queries share it."""
+    def repeated(self, name: str, source: str) -> str:
+        """Each head of keys or values, made of `source`, as often as heads of queries share it."""
         heads, groups = self.counts["q"], self.counts["kv"]
         if heads == groups:
             return name
         wide = self.porter.emit("Unsqueeze", [name, self.porter.constant([2])])
         wide = self.porter.emit("Expand", [wide, self.porter.constant([1, 1, heads // groups, 1, 1])])
-        return self.porter.emit("Reshape", [wide, self.porter.constant([0, heads, self.key_count, -1])])
+        size = self.porter.shapes[source][-1] // (groups if self.is_flat else 1)
+        return self.porter.emit("Reshape", [wide, self.porter.constant([0, heads, -1, size])])
 
     def scores_of(self, q: str, k: str) -> str:
         size = self.shape[-1] // (self.counts["q"] if self.is_flat else 1)
@@ -272,20 +286,22 @@ class _Attention:
             scores = self.porter.emit("Mul", [bent, self.number(cap)])
         return scores
 
-    def bias_of(self, mask: str, lengths: str, first: int) -> tuple[str, str]:
+    def bias_of(self, mask: str, lengths: str, past: str) -> tuple[str, str]:
         """What is added to the scores, and which rows see a key; "": nothing, all.
 
         lengths   how many keys of each batch are valid, the rows of queries the last of them.
-        first     the place of the first row among the keys.
+        past      the keys before the first row's.
         """
-        porter = self.porter
-        if not lengths and (not mask or mask in porter.constants):
-            return self.fixed_bias(self.window(first), porter.constants.get(mask))
+        porter, is_open = self.porter, None in (self.row_count, self.key_count)
+        if not is_open and not lengths and (not mask or mask in porter.constants):
+            return self.fixed_bias(self.window(past), porter.constants.get(mask))
         seen = []
         if lengths:
             seen.append(self.valid(lengths))
         elif self.bounds() != (-1, -1):
-            seen.append(porter.constant(self.window(first)))
+            seen.append(self.open_window(past) if is_open else porter.constant(self.window(past)))
+        if not seen and not mask:
+            return "", ""
         is_additive = mask and porter.types[mask] != porter.onnx.TensorProto.BOOL
         if mask and not is_additive:
             seen.append(self.padded(mask, np.asarray(False)))
@@ -312,11 +328,31 @@ class _Attention:
         is_seen = bias.max(-1, keepdims=True) > self.blind
         return self.porter.constant(bias), "" if is_seen.all() else self.porter.constant(is_seen)
 
-    def window(self, first: int) -> np.ndarray:
+    def window(self, past: str) -> np.ndarray:
         """[rows][keys]: which keys a row may see."""
+        first = self.porter.shapes[past][2] if past else 0
         ahead = np.arange(self.key_count) - (np.arange(self.row_count)[:, None] + first)
         left, right = self.bounds()
         return ((left < 0) | (-ahead <= left)) & ((right < 0) | (ahead <= right))
+
+    def open_window(self, past: str) -> str:
+        """window(), computed by the network."""
+        porter = self.porter
+        rows, new = (porter.emit("Shape", [name], start=-2, end=-1) for name in (self.query, self.key))
+        first = porter.emit("Shape", [past], start=2, end=3) if past else porter.constant([0])
+        keys, places = (porter.emit("Range", [porter.constant(np.array(0)), self.scalar(count),
+                                              porter.constant(np.array(1))])
+                        for count in (porter.emit("Add", [first, new]), rows))
+        places = porter.emit("Unsqueeze", [porter.emit("Add", [places, first]), porter.constant([1])])
+        ahead, seen = porter.emit("Sub", [keys, places]), []
+        for count, sign in zip(self.bounds(), (-1, 1)):
+            if count >= 0:
+                edge = porter.constant(np.array(sign * count))
+                seen.append(porter.emit("LessOrEqual" if sign > 0 else "GreaterOrEqual", [ahead, edge]))
+        return seen[0] if len(seen) == 1 else porter.emit("And", seen)
+
+    def scalar(self, name: str) -> str:
+        return self.porter.emit("Squeeze", [name, self.porter.constant([0])])
 
     def bounds(self) -> tuple[int, int]:
         """How many keys before and behind its own place a row may see; -1: all."""
@@ -342,7 +378,7 @@ class _Attention:
     def padded(self, mask: str, value: np.ndarray) -> str:
         """With a value for the keys that a mask does not reach."""
         shape = self.porter.shapes[mask]
-        missing = self.key_count - shape[-1]
+        missing = 0 if None in (self.key_count, *shape) else self.key_count - shape[-1]
         if missing <= 0:
             return mask
         rest = self.porter.constant(np.full((*shape[:-1], missing), value))

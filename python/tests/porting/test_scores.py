@@ -161,3 +161,53 @@ def test_shared_heads_with_a_past(needs_compiler, tmp_path, turns):
     results = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(*inputs.values())
     for found, wanted in zip(results, ort_run(model, inputs)):
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("rank, groups, past, mask, own", [
+    (4, 4, False, None, {}), (4, 4, False, np.float32, {"is_causal": 1}), (3, 2, False, None, {"is_causal": 1}),
+    (4, 2, True, None, {"is_causal": 1}), (3, 4, True, bool, {}), (3, 2, True, np.float32, {"softcap": 2.0}),
+])
+def test_attention_of_open_sizes(rank, groups, past, mask, own):
+    heads, size = 4, 8
+
+    def shape(count, *sizes):
+        return [sizes[0], count, sizes[1], size] if rank == 4 else [*sizes, count * size]
+
+    shapes = {"q": shape(heads, "b", "s"), "k": shape(groups, "b", "t"), "v": shape(groups, "b", "t")}
+    if mask:
+        shapes["m"] = ["s", "u"]
+    if past:
+        shapes.update(dict.fromkeys(("pk", "pv"), ["b", groups, "p", size]))
+    names = [name if name in shapes else "" for name in ("q", "k", "v", "m", "pk", "pv")]
+    results = ["y", "keys", "values"] if past else ["y"]
+    if rank == 3:
+        own = {"q_num_heads": heads, "kv_num_heads": groups, **own}
+    value = helper.make_tensor_value_info
+    model = helper.make_model(helper.make_graph(
+        [helper.make_node("Attention", names, results, **own)], "net",
+        [value(name, TensorProto.BOOL if name == "m" and mask is bool else TensorProto.FLOAT, sizes)
+         for name, sizes in shapes.items()],
+        [value(name, TensorProto.FLOAT, [None] * (rank if name == "y" else 4)) for name in results]),
+        ir_version=10, opset_imports=[helper.make_opsetid("", 23)])
+    ported = porter.port(model)
+    assert "Attention" not in {node.op_type for node in ported.graph.node}
+    for sizes in ({"b": 1, "s": 1, "t": 1, "p": 2}, {"b": 2, "s": 7, "t": 4, "p": 1}, {"b": 3, "s": 1, "t": 1, "p": 5}):
+        sizes["u"] = sizes["t"] + sizes["p"] * past
+        inputs = {name: floats(*(sizes.get(each, each) for each in shape)) for name, shape in shapes.items()}
+        if mask is bool:
+            inputs["m"] = inputs["m"] > 0
+            inputs["m"][:, 0] = True
+        for a, b in zip(ort_run(model, inputs), ort_run(ported, inputs), strict=True):
+            np.testing.assert_allclose(b, a, rtol=1e-4, atol=1e-5)
+
+
+def test_a_norm_of_open_sizes():
+    model = helper.make_model(helper.make_graph(
+        [helper.make_node("RMSNormalization", ["x", "scale"], ["y"])], "net",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["b", "s", 8])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(floats(8), "scale")]), ir_version=10, opset_imports=[helper.make_opsetid("", 23)])
+    ported = porter.port(model)
+    assert "RMSNormalization" not in {node.op_type for node in ported.graph.node}
+    x = floats(2, 3, 8)
+    np.testing.assert_allclose(ort_run(ported, {"x": x})[0], ort_run(model, {"x": x})[0], rtol=1e-5, atol=1e-6)
