@@ -108,7 +108,7 @@ def _set_size(sizes: dict[str, int], name: str, size: int) -> None:
 
 
 def _check_size(name: str, size: int) -> None:
-    if isinstance(size, bool) or not isinstance(size, int) or not 0 < size < 1 << 31:
+    if isinstance(size, bool) or not isinstance(size, int) or not 0 <= size < 1 << 31:
         raise ValueError(f"shapes: {size!r} is no size for {name!r}")
 
 

@@ -59,7 +59,7 @@ def test_dimensions_without_a_name_are_open(shape):
     ({"image": (1, 3, 4)}, "'image' has 4 dimensions, not the 3 of"),
     ({"image": (1, 4, 4, 4)}, "dimension 1 of 'image' is 3 in the network, not 4"),
     ({"image": (1, 3, 4, 4), "batch": 2}, "'batch' cannot be both 1 and 2"),
-    ({"image": (1, 3, 0, 4)}, "0 is no size for 'h'"),
+    ({"image": (1, 3, -1, 4)}, "-1 is no size for 'h'"),
     ({"image": (1, 3, 1 << 40, 4)}, "is no size for 'h'"),
     ({"image": (1, 3, 4.0, 4)}, "4.0 is no size for 'h'"),
 ])
