@@ -367,7 +367,9 @@ class LayerPorter:
         """Elements in the other order, by their numbers. The compiler takes a begin behind the
         last one for an element, and fails at two dimensions."""
         shape, bounds = self.shapes.get(node.input[0], [None]), [self.constants.get(name) for name in node.input[1:]]
-        if len(bounds) < 4 or None in shape or any(each is None for each in bounds):
+        if len(bounds) == 4 and (None in shape or any(each is None for each in bounds)):
+            return self.on_computed_begin(node, bounds[3])
+        if len(bounds) < 4:
             return False
         backward = [(begin, axis) for begin, axis, step in zip(bounds[0], bounds[2], bounds[3]) if step < 0]
         if len(backward) < 2 and not any(begin >= shape[axis] for begin, axis in backward):

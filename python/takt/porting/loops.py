@@ -20,7 +20,8 @@ class LoopPorter:
     """The part of the porter that knows them."""
 
     def on_loop(self, node: Any) -> bool:
-        """Leaves out what each turn gives and nothing reads, and states the shapes of the states."""
+        """Leaves out what each turn gives and nothing reads, and states the shapes of the states, and a first
+        condition: the compiler takes no loop without one."""
         body, states = self.attributes(node)["body"], len(node.input) - 2
         results = {value.name for value in self.graph.output}
         kept = [i for i, name in enumerate(node.output) if i < states or name in results or name in self.consumers]
@@ -35,6 +36,8 @@ class LoopPorter:
             nodes, _ = graphs.needed(body.node, [value.name for value in outputs])
             del inner.node[:]
             inner.node.extend(nodes)
+        if not changed.input[1]:
+            changed.input[1] = self.constant(np.array(True))
         self.state_shapes(changed, inner, states)
         if (len(kept) == states and not subgraphs.never_ends(changed, self.constants)
                 and self.has_limit(changed)):

@@ -13,9 +13,9 @@ from typing import Any, Callable, Sequence, Union
 
 import numpy as np
 
-from . import (bounds, chances, classic, deformed, doubles, einsum, filters, fourier, functions, images, layers, linear,
-               lists, loops, mapped, operators, places, powers, regions, resized, scales, scores, sequences, transposed,
-               trees, unrolled, vectors, volumes)
+from . import (bounds, chances, classic, deformed, doubles, einsum, filters, fourier, functions, images, layers, limits,
+               linear, lists, loops, mapped, operators, places, powers, regions, resized, scales, scores, sequences,
+               transposed, trees, unrolled, vectors, volumes)
 from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, subgraphs
 
@@ -23,7 +23,6 @@ _SOFTPLUS_LIMIT = 16.0  # Softplus leaves greater floats as they are.
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
 _PASSES_MAX = 100  # What replaces an operator is replaced at most a few times.
 _PIXELS_MIN = 4096  # Of an image whose mean is taken in two steps.
-_LAST = np.iinfo(np.int64).max  # The end of a slice that cuts nothing off.
 _PADDED = {"AveragePool", "Conv", "LpPool", "MaxPool"}  # These may leave their padding to `auto_pad`.
 # Operators whose shapes onnx infers wrongly, or not before they are replaced.
 _HIDDEN_DOMAIN = "takt.hidden"
@@ -195,11 +194,11 @@ def _with_results(model: Any, ported: Any) -> Any:
 
 class _Porter(scores.AttentionPorter, chances.ChancePorter, classic.ClassicPorter, deformed.DeformedPorter,
               doubles.DoublePorter, einsum.EinsumPorter, filters.FilterPorter, fourier.FourierPorter,
-              functions.FunctionPorter, images.ImagePorter, layers.LayerPorter, linear.LinearPorter, lists.ListPorter,
-              loops.LoopPorter, mapped.MapPorter, operators.OperatorPorter, places.PlacePorter, powers.PowerPorter,
-              regions.RegionPorter, resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter,
-              transposed.TransposedPorter, trees.TreePorter, unrolled.UnrolledPorter, vectors.VectorPorter,
-              volumes.VolumePorter, graphs.NodeReader):
+              functions.FunctionPorter, images.ImagePorter, layers.LayerPorter, limits.LimitPorter, linear.LinearPorter,
+              lists.ListPorter, loops.LoopPorter, mapped.MapPorter, operators.OperatorPorter, places.PlacePorter,
+              powers.PowerPorter, regions.RegionPorter, resized.ResizePorter, scales.ScalePorter,
+              sequences.SequencePorter, transposed.TransposedPorter, trees.TreePorter, unrolled.UnrolledPorter,
+              vectors.VectorPorter, volumes.VolumePorter, graphs.NodeReader):
     """Replaces the nodes of a graph that it `concerns`, but for those whose first result is in `left`."""
 
     def __init__(self, graph: Any, opset: int, left: set[str], concerns: Callable[[Any], bool] = lambda node: True
@@ -260,6 +259,7 @@ class _Porter(scores.AttentionPorter, chances.ChancePorter, classic.ClassicPorte
             **self.double_handlers(),
             **self.function_handlers(),
             **self.layer_handlers(),
+            **self.limit_handlers(),
             **self.linear_handlers(),
             **self.list_handlers(),
             **self.map_handlers(),
@@ -419,23 +419,6 @@ class _Porter(scores.AttentionPorter, chances.ChancePorter, classic.ClassicPorte
         for axis, begin, end in sides:
             source = self.pad(source, axis, shape[axis], begin, end, mode)
         self.emit("Identity", [source], node.output[0])
-        return True
-
-    def on_computed_pad(self, node: Any) -> bool:
-        """Cuts off before what negative pads cut off: the compiler takes these for none, or reads beyond the tensor."""
-        if node.name.startswith(functions.BOUNDED):
-            return False
-        pads, zero = node.input[1], self.constant([0])
-        (count,) = self.shapes.get(pads) or [None]
-        if count is None:
-            return False
-        cut = self.emit("Min", [pads, zero])
-        before, behind = self.slice(cut, 0, 0, count // 2), self.slice(cut, 0, count // 2, count)
-        last = self.emit("Where", [self.emit("Less", [behind, zero]), behind, self.constant([_LAST])])
-        axes = [node.input[3]] if len(node.input) > 3 and node.input[3] else []
-        source = self.emit("Slice", [node.input[0], self.emit("Neg", [before]), last, *axes])
-        self.emit("Pad", [source, self.emit("Max", [pads, zero]), *node.input[2:]], node.output[0],
-                  name=self.bounded_name())
         return True
 
     def pad(self, source: str, axis: int, size: int, begin: int, end: int, mode: str) -> str:

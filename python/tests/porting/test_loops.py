@@ -56,9 +56,13 @@ def test_a_loop_without_turns(needs_compiler, tmp_path, turns, yes):
     assert rows.shape == (0, 2)
 
 
-def test_what_turns_give_and_nothing_reads_is_left_out(needs_compiler, tmp_path):
+@pytest.mark.parametrize("yes", ["yes", ""])
+def test_what_turns_give_and_nothing_reads_is_left_out(needs_compiler, tmp_path, yes):
+    def change(graph):
+        graph.node[-1].input[1] = yes
+
     net = compiled(tmp_path, "(float[2] x, int64 turns) => (float[2] y) <bool yes = {1}> "
-                   f"{{ y, rows = {_ROWS}(turns, yes, x) }}")
+                   f"{{ y, rows = {_ROWS}(turns, yes, x) }}", change)
     np.testing.assert_array_equal(net(_X, np.array(3, np.int64)), 8 * _X)
 
 

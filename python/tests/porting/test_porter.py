@@ -411,21 +411,6 @@ def test_negative_pads_cut(pads):
     assert (ort_run(ported, {"x": x})[0] == ort_run(network, {"x": x})[0]).all()
 
 
-def test_computed_pads_cut(needs_compiler, tmp_path):
-    """The rows are padded or cut by other pads than the columns."""
-    network = model_of(
-        [helper.make_node("Pad", ["x", "rows", "", "axis"], ["a"]), helper.make_node("Pad", ["a", "pads"], ["y"])],
-        {"x": [6, 9], "rows": (TensorProto.INT64, [2]), "pads": (TensorProto.INT64, [4])}, {"y": None}, opset=18,
-        axis=np.array([0]))
-    onnx.save(network, tmp_path / "net.onnx")
-    function = takt.compile(tmp_path / "net.onnx", cache=tmp_path, recipe="plain").load(device="local-sync").net
-    x = floats(6, 9)
-    for rows, pads in [([0, 0], [0, 1, 0, -1]), ([1, -2], [-2, 0, 1, 0]), ([-2, -1], [-1, -1, -1, -2])]:
-        rows, pads = np.array(rows), np.array(pads)
-        np.testing.assert_array_equal(function(x, rows, pads), ort_run(
-            network, {"x": x, "rows": rows, "pads": pads})[0])
-
-
 def test_a_known_branch_is_taken():
     def branch(name, kind):
         return helper.make_graph(

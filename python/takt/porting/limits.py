@@ -1,0 +1,66 @@
+"""Limits that a call finds: where a slice begins, how far a range and padding go. A part of `porter`.
+
+The compiler's code for these reads beyond a tensor, or asks for all memory, where ONNX cuts off or gives nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from .functions import BOUNDED
+
+_LAST = np.iinfo(np.int64).max  # The end of a slice that cuts nothing off.
+
+
+class LimitPorter:
+    """The part of the porter that knows them."""
+
+    def limit_handlers(self) -> dict[tuple[str, str], Callable[[Any], bool]]:
+        return {("", "Range"): self.on_range}
+
+    def on_range(self, node: Any) -> bool:
+        """Ends where it begins, if the limit lies before that."""
+        begin, limit, step = node.input
+        if node.name.startswith(BOUNDED) or all(name in self.constants for name in node.input):
+            return False
+        steps = self.constants.get(step)
+        if steps is None:
+            way = self.emit("Mul", [self.emit("Sub", [limit, begin]), self.emit("Sign", [step])])
+            is_ahead = self.emit("Greater", [way, self.emit("Sub", [begin, begin])])
+            limit = self.emit("Where", [is_ahead, limit, begin])
+        else:
+            limit = self.emit("Max" if steps > 0 else "Min", [limit, begin])
+        self.emit("Range", [begin, limit, step], node.output[0], name=self.bounded_name())
+        return True
+
+    def on_computed_begin(self, node: Any, steps: np.ndarray | None) -> bool:
+        """Begins at the last element, where the one to begin with is behind it."""
+        if node.name.startswith(BOUNDED) or steps is not None and (steps > 0).all():
+            return False
+        source, begin, end, axes, step = node.input
+        sizes = self.emit("Shape", [source])
+        if axes:
+            sizes = self.emit("Gather", [sizes, axes], axis=0)
+        last = self.emit("Min", [begin, self.emit("Sub", [sizes, self.constant([1])])])
+        begin = self.emit("Where", [self.emit("Less", [step, self.constant([0])]), last, begin])
+        self.emit("Slice", [source, begin, end, axes, step], node.output[0], name=self.bounded_name())
+        return True
+
+    def on_computed_pad(self, node: Any) -> bool:
+        """Cuts off before what negative pads cut off: the compiler takes these for none, or reads beyond the tensor."""
+        if node.name.startswith(BOUNDED):
+            return False
+        pads, zero = node.input[1], self.constant([0])
+        (count,) = self.shapes.get(pads) or [None]
+        if count is None:
+            return False
+        cut = self.emit("Min", [pads, zero])
+        before, behind = self.slice(cut, 0, 0, count // 2), self.slice(cut, 0, count // 2, count)
+        last = self.emit("Where", [self.emit("Less", [behind, zero]), behind, self.constant([_LAST])])
+        axes = [node.input[3]] if len(node.input) > 3 and node.input[3] else []
+        source = self.emit("Slice", [node.input[0], self.emit("Neg", [before]), last, *axes])
+        self.emit("Pad", [source, self.emit("Max", [pads, zero]), *node.input[2:]], node.output[0],
+                  name=self.bounded_name())
+        return True

@@ -1,0 +1,57 @@
+"""Limits that a call finds."""
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+from onnx import parser  # noqa: E402
+
+from takt.porting import porter  # noqa: E402
+from test_loops import compiled  # noqa: E402
+from test_porter import floats, ort_run  # noqa: E402
+
+NUMBERS = ", ".join(f"int64{shape} {name}" for name, shape in [
+    ("begin", ""), ("limit", ""), ("step", ""), ("first", "[1]"), ("last", "[1]"), ("by", "[1]"), ("rows", "[2]"),
+    ("pads", "[4]")])
+# Slices and ranges of other steps, and padding of other rows than columns.
+NET = f"""(float[6,9] x, {NUMBERS}) => (int64[R] y, float[A,B] a, float[C,D] b, float[E,F] c, int64[G] d, int64[H] e)
+    <int64[1] axis = {{1}}, int64[1] zeroth = {{0}}, int64[1] back = {{-2}}, int64 three = {{3}}, int64 less = {{-3}}> {{
+  y = Range(begin, limit, step)
+  a = Slice(x, first, last, axis, by)
+  b = Slice(x, first, last, axis, back)
+  padded = Pad(x, rows, , zeroth)
+  c = Pad(padded, pads)
+  d = Range(begin, limit, three)
+  e = Range(begin, limit, less)
+}}"""
+CALLS = [
+    (3, 0, 1, 100, -100, -1, [0, 0], [0, 1, 0, -1]),
+    (0, 3, 1, 2, 100, 1, [1, -2], [-2, 0, 1, 0]),
+    (3, -4, -2, -100, 100, 2, [-2, -1], [-1, -1, -1, -2]),
+    (-7, 5, -1, -1, 0, -3, [2, 1], [1, 2, 3, 4]),
+    (2, 2, 1, 9, -10, -1, [0, 0], [0, 0, 0, 0]),
+    (4, 5, 3, 3, 3, 1, [0, 1], [0, 0, 0, 0]),
+]
+
+
+def test_they_are_those_of_onnx(needs_compiler, tmp_path):
+    net = compiled(tmp_path, NET)
+    model = onnx.load(tmp_path / "net.onnx")
+    names = [value.name for value in model.graph.input]
+    x = floats(6, 9)
+    for begin, limit, step, first, last, by, rows, pads in CALLS:
+        values = [x, *map(np.array, (begin, limit, step, [first], [last], [by], rows, pads))]
+        for a, b in zip(ort_run(model, dict(zip(names, values))), net(*values), strict=True):
+            np.testing.assert_array_equal(b, a)
+
+
+def test_a_range_of_floats():
+    model = parser.parse_model('<ir_version: 10, opset_import: ["" : 17]>\n'
+                                    "net (float a, float b, float c) => (float[N] y) { y = Range(a, b, c) }")
+    ported = porter.port(model)
+    assert len(ported.graph.node) > 1
+    for values in ((0.5, 3, 1), (3, 0.5, 1), (3, 0.5, -0.4), (0, 1, -1)):
+        inputs = {name: np.array(value, np.float32) for name, value in zip("abc", values)}
+        np.testing.assert_allclose(ort_run(ported, inputs)[0], ort_run(model, inputs)[0])
