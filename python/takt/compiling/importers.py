@@ -186,6 +186,10 @@ def _read_network(model: Any, path: pathlib.Path) -> Source:
         loops.check(network.graph)
     except CompileError as error:
         raise CompileError("; ".join([f"{path}: {error}", *failed.values()])) from error
+    try:
+        checks.check_values(network.graph)
+    except CompileError as error:
+        raise CompileError(f"{path}: {error}") from error
     return _source_of(network, model, path, one, chunks, failed)
 
 

@@ -60,6 +60,27 @@ def check_domains(graph: Any) -> None:
                            f"{_reason(node, graph)}")
 
 
+def check_values(graph: Any) -> None:
+    """Throws CompileError for an argument or a result of the network that is no tensor of numbers, or a result whose
+    rank is not known."""
+    import onnx
+
+    constants = {tensor.name for tensor in graph.initializer}
+    arguments = [("input", value) for value in graph.input if value.name not in constants]
+    for what, value in [*arguments, *(("result", value) for value in graph.output)]:
+        kind = value.type.WhichOneof("value") or "tensor_type"
+        tensor = value.type.tensor_type
+        if kind != "tensor_type":
+            said = f"of type {kind.removesuffix('_type')}; only tensors are taken"
+        elif tensor.elem_type == onnx.TensorProto.STRING:
+            said = "strings are not taken; keep them outside of the network"
+        elif what == "result" and not tensor.HasField("shape"):
+            said = "the number of its dimensions is not known; state its shape in the file"
+        else:
+            continue
+        raise CompileError(f"{what} {value.name!r}: {said}")
+
+
 def _reason(node: Any, graph: Any) -> str:
     """Why an operator is not taken, and what to do."""
     import onnx

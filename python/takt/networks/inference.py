@@ -52,7 +52,10 @@ def drop_false_shapes(model: Any) -> None:
     if not stated:
         return
     free = {dim.dim_param for value in graph.input for dim in value.type.tensor_type.shape.dim if dim.dim_param}
-    inferred = inferred_graph(model, keeps_stated=False)
+    try:
+        inferred = inferred_graph(model, keeps_stated=False)
+    except Exception:
+        return  # Others say what is wrong with the network.
     false = {value.name for value in [*inferred.value_info, *inferred.output]
              if value.name in stated and _contradict(value, stated[value.name], free)}
     if not false:

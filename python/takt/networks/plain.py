@@ -9,12 +9,15 @@ import numpy as np
 
 from . import subgraphs
 
+_RESERVED = {"__init", "__deinit", "__notify"}  # Functions of a module that its loader calls.
 _SPARSE_MAX = 1 << 28  # Elements that a sparse tensor stands for.
 
 
 def spell(model: Any) -> None:
-    """Gives each operator of ONNX the domain "", each constant a tensor, and each node no more inputs
-    than it has. Changes `model`, an onnx.ModelProto."""
+    """Gives each operator of ONNX the domain "", each constant a tensor, each node no more inputs than it has, and
+    the graph a name that a function may have. Changes `model`, an onnx.ModelProto."""
+    if model.graph.name in _RESERVED:
+        model.graph.name = model.graph.name.strip("_")
     for opset in model.opset_import:
         if opset.domain == "ai.onnx":
             opset.domain = ""

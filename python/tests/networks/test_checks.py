@@ -38,6 +38,24 @@ def test_branches_read_outer_tensors():
                        "(float[4] p) { p = Relu(z) }, else_branch = b () => (float[4] p) { p = Neg(x) }> }"))
 
 
+@pytest.mark.parametrize("text, message", [
+    ("net (float[4] x, string[2] s) => (float[4] y) { y = Relu(x) }", "input 's': strings are not taken"),
+    ("net (seq(float[4]) s) => (int64 y) { y = SequenceLength(s) }", "input 's': of type sequence; only tensors"),
+    ("net (optional(float[4]) o) => (bool y) { y = OptionalHasElement(o) }", "input 'o': of type optional; only"),
+    ("net (float[4] x) => (seq(float[4]) y) { y = SequenceConstruct(x) }", "result 'y': of type sequence; only"),
+    ("net (float[4] x, int64[R] s) => (float y) { y = Reshape(x, s) }", "result 'y': the number of its dimensions"),
+    ("net (float[4] x) => (float[4] y) { y = Relu(x) }", None),
+])
+def test_arguments_and_results(text, message):
+    graph = parse(text).graph
+    if message is None:
+        return checks.check_values(graph)
+    if "Reshape" in text:
+        graph.output[0].type.tensor_type.ClearField("shape")
+    with pytest.raises(takt.CompileError, match=f"^{message}"):
+        checks.check_values(graph)
+
+
 @pytest.mark.parametrize("change, message", [
     (lambda tensor: tensor.dims.__setitem__(0, 3), "tensor 'w': 16 bytes of values, expected 12"),
     (lambda tensor: tensor.dims.__setitem__(0, 1 << 40), "tensor 'w': 16 bytes of values, expected 4398046511104"),

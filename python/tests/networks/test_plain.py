@@ -59,6 +59,14 @@ def test_inputs_end_with_one_that_is_there():
     assert [list(node.input) for node in model.graph.node] == [["x"], ["a", "", "m"]]
 
 
+@pytest.mark.parametrize("name, plainly", [("__init", "init"), ("__notify", "notify"), ("__main", "__main")])
+def test_the_graph_has_no_name_of_the_loader(name, plainly):
+    model = model_of([helper.make_node("Relu", ["x"], ["y"])])
+    model.graph.name = name
+    plain.spell(model)
+    assert model.graph.name == plainly
+
+
 def test_such_networks_are_compiled(needs_compiler, tmp_path):
     nodes = [helper.make_node("Constant", [], ["c"], value_floats=[1.0, 2.0, 3.0, 4.0], domain="ai.onnx"),
              helper.make_node("Add", ["x", "c"], ["a"], domain="ai.onnx"),
