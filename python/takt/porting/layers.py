@@ -28,6 +28,8 @@ class LayerPorter:
             ("", "Expand"): self.on_expand,
             ("", "Gather"): self.on_gather,
             ("", "GroupNormalization"): self.on_group_normalization,
+            ("", "InstanceNormalization"): self.on_instance_normalization,
+            ("", "LRN"): self.on_response_normalization,
             ("", "LpNormalization"): self.on_lp_normalization,
             ("", "LpPool"): self.on_lp_pool,
             ("", "MatMul"): self.on_product_of_matrices,
@@ -45,6 +47,10 @@ class LayerPorter:
             ("", "TensorScatter"): self.on_tensor_scatter,
         }
 
+    def is_ranked(self, name: str) -> bool:
+        """Whether these are floats of a known rank."""
+        return name in self.shapes and self.types.get(name) == self.onnx.TensorProto.FLOAT
+
     def known(self, *names: str) -> bool:
         """Whether these are floats of known shapes."""
         return all(None not in self.shapes.get(name, [None]) and self.types.get(name) == self.onnx.TensorProto.FLOAT
@@ -52,7 +58,7 @@ class LayerPorter:
 
     def on_rms_normalization(self, node: Any) -> bool:
         source, scale = node.input[:2]
-        if source not in self.shapes:
+        if not self.is_ranked(source):
             return False
         attributes = self.attributes(node)
         rank = len(self.shapes[source])
@@ -63,12 +69,28 @@ class LayerPorter:
         self.emit("Mul", [self.emit("Div", [source, root]), scale], node.output[0])
         return True
 
+    def on_instance_normalization(self, node: Any) -> bool:
+        """By means, where an axis of the image is open: the compiler divides by another number of pixels."""
+        source, scale, bias = node.input
+        shape = self.shapes.get(source, [])
+        if None not in shape[2:] or not self.is_ranked(source):
+            return False
+        axes = list(range(2, len(shape)))
+        apart = self.emit("Sub", [source, self.reduce("ReduceMean", source, axes)])
+        spread = self.reduce("ReduceMean", self.emit("Mul", [apart, apart]), axes)
+        epsilon = self.number(self.attributes(node).get("epsilon", 1e-5))
+        root = self.emit("Sqrt", [self.emit("Add", [spread, epsilon])])
+        channels = self.constant([-1, *[1] * len(axes)])
+        scale, bias = (self.emit("Reshape", [name, channels]) for name in (scale, bias))
+        self.emit("Add", [self.emit("Mul", [self.emit("Div", [apart, root]), scale]), bias], node.output[0])
+        return True
+
     def on_group_normalization(self, node: Any) -> bool:
         """Each group is a channel of a norm of instances; since opset 21 each channel has its own scale."""
         source, scale, bias = node.input
         groups = self.attributes(node)["num_groups"]
         count = self.shapes.get(scale, [None])[0]
-        if not self.known(source) or groups < 1 or count is None:
+        if not self.is_ranked(source) or groups < 1 or count is None:
             return False
         shape = self.shapes[source]
         parts = self.emit("Reshape", [source, self.constant([0, groups, -1])])
@@ -77,7 +99,7 @@ class LayerPorter:
         epsilon = self.attributes(node).get("epsilon", 1e-5)
         norm = self.emit("InstanceNormalization", [parts, *([ones, zeros] if has_own else [scale, bias])],
                          epsilon=epsilon)
-        back = self.constant(shape)
+        back = self.constant(shape) if self.known(source) else self.emit("Shape", [source])
         if not has_own:
             self.emit("Reshape", [norm, back], node.output[0])
             return True
@@ -194,7 +216,7 @@ class LayerPorter:
 
     def on_lp_normalization(self, node: Any) -> bool:
         source, attributes = node.input[0], self.attributes(node)
-        if not self.known(source):
+        if not self.is_ranked(source):
             return False
         sizes = self.emit("Abs", [source]) if attributes.get("p", 2) == 1 else self.emit("Mul", [source, source])
         norm = self.emit("ReduceSum", [sizes, self.constant([attributes.get("axis", -1)])], keepdims=1)
@@ -202,6 +224,22 @@ class LayerPorter:
             norm = self.emit("Sqrt", [norm])
         is_zero = self.emit("Equal", [norm, self.constant(np.float32(0))])
         norm = self.emit("Where", [is_zero, self.constant(np.float32(1)), norm])
+        self.emit("Div", [source, norm], node.output[0])
+        return True
+
+    def on_response_normalization(self, node: Any) -> bool:
+        """LRN by slices of neighbouring channels, where an axis of the image is open: the compiler has none."""
+        source, own = node.input[0], self.attributes(node)
+        shape = self.shapes.get(source, [])
+        if None not in shape[2:] or shape[1] is None or not self.is_ranked(source):
+            return False
+        size, before = own["size"], (own["size"] - 1) // 2
+        sides = [0, before, *[0] * (len(shape) - 1), size - 1 - before, *[0] * (len(shape) - 2)]
+        squares = self.emit("Pad", [self.emit("Mul", [source, source]), self.constant(sides)])
+        total = self.emit("Sum", [self.slice(squares, 1, i, i + shape[1]) for i in range(size)])
+        share = self.emit("Mul", [total, self.number(own.get("alpha", 1e-4) / size)])
+        norm = self.emit("Pow", [self.emit("Add", [share, self.number(own.get("bias", 1.0))]),
+                                 self.number(own.get("beta", 0.75))])
         self.emit("Div", [source, norm], node.output[0])
         return True
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .functions import BOUNDED
 
-_LAST = np.iinfo(np.int64).max  # The end of a slice that cuts nothing off.
+LAST = np.iinfo(np.int64).max  # The end of a slice that cuts nothing off.
 
 
 class LimitPorter:
@@ -58,7 +58,7 @@ class LimitPorter:
             return False
         cut = self.emit("Min", [pads, zero])
         before, behind = self.slice(cut, 0, 0, count // 2), self.slice(cut, 0, count // 2, count)
-        last = self.emit("Where", [self.emit("Less", [behind, zero]), behind, self.constant([_LAST])])
+        last = self.emit("Where", [self.emit("Less", [behind, zero]), behind, self.constant([LAST])])
         axes = [node.input[3]] if len(node.input) > 3 and node.input[3] else []
         source = self.emit("Slice", [node.input[0], self.emit("Neg", [before]), last, *axes])
         self.emit("Pad", [source, self.emit("Max", [pads, zero]), *node.input[2:]], node.output[0],

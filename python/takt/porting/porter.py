@@ -408,14 +408,14 @@ class _Porter(scores.AttentionPorter, chances.ChancePorter, classic.ClassicPorte
             axes = [int(axis) % len(shape) for axis in self.constants[node.input[3]]]
         sides = [(axis, int(pads[i]), int(pads[len(axes) + i])) for i, axis in enumerate(axes)]
         sides = [side for side in sides if side[1] or side[2]]
-        if any(shape[axis] is None for axis, _, _ in sides):
-            return False
         source = node.input[0]
         if mode == "constant":
             for axis, begin, end in sides:
-                source = self.slice(source, axis, max(-begin, 0), shape[axis] - max(-end, 0))
+                source = self.slice(source, axis, max(-begin, 0), end if end < 0 else limits.LAST)
             self.emit("Pad", [source, self.constant(np.maximum(pads, 0)), *node.input[2:]], node.output[0])
             return True
+        if any(shape[axis] is None for axis, _, _ in sides):
+            return False
         for axis, begin, end in sides:
             source = self.pad(source, axis, shape[axis], begin, end, mode)
         self.emit("Identity", [source], node.output[0])

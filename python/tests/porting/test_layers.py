@@ -1,0 +1,41 @@
+"""Layers of open sizes."""
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+from onnx import parser  # noqa: E402
+
+from takt.porting import porter  # noqa: E402
+from test_porter import floats, kinds, ort_run  # noqa: E402
+
+EIGHT = "<float[8] s = {1, 2, 3, 4, 5, 6, 7, 8}, float[8] b = {8, 7, 6, 5, 4, 3, 2, 1}>"
+
+
+@pytest.mark.parametrize("opset, constants, text", [
+    (17, EIGHT, "y = InstanceNormalization(x, s, b)"),
+    (21, EIGHT, "y = GroupNormalization<num_groups = 2>(x, s, b)"),
+    (18, "<float[2] s = {1, 2}, float[2] b = {3, 4}>", "y = GroupNormalization<num_groups = 2>(x, s, b)"),
+    (17, "", "y = LRN<size = 3>(x)"),
+    (17, "", "y = LRN<size = 5, alpha = 0.5, beta = 0.6, bias = 2.0>(x)"),
+    (17, "", "y = LpNormalization<axis = 2>(x)"),
+    (17, "<int64[8] pads = {0, -1, 1, -2, 0, 2, -1, 1}>", "y = Pad(x, pads)"),
+])
+def test_images_of_any_size(opset, constants, text):
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : {opset}]>\n'
+                               f"net (float[N,8,H,W] x) => (float[A,B,C,D] y) {constants} {{ {text} }}")
+    kind = model.graph.node[-1].op_type
+    ported = porter.port(model)
+    assert kinds(ported) != [kind] and (kind == "Pad" or kind not in kinds(ported))
+    assert "InstanceNormalization" not in kinds(ported)
+    for sizes in ((2, 5, 6), (1, 3, 4)):
+        x = floats(sizes[0], 8, *sizes[1:])
+        np.testing.assert_allclose(ort_run(ported, {"x": x})[0], ort_run(model, {"x": x})[0], rtol=1e-4, atol=1e-5)
+
+
+def test_half_floats_stay():
+    model = parser.parse_model('<ir_version: 10, opset_import: ["" : 23]>\nnet (float16[N,8] x, float16[8] s) => '
+                               "(float16[N,8] y) { y = RMSNormalization(x, s) }")
+    assert kinds(porter.port(model)) == ["RMSNormalization"]
