@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import takt
+import together
 
 onnx = pytest.importorskip("onnx")
 
@@ -13,7 +14,8 @@ _SIZES = np.float32([0, 1e-6, 0.01, 0.03, 0.5, 1, 3, 88, 1e3, 12345.678, 1e5, 1e
 _BOTH = np.concatenate([_SIZES, -_SIZES])
 
 
-def compiled(tmp_path, kind, *inputs, opset=17, constants=(), **attributes):
+def network(kind, *inputs, opset=17, constants=(), **attributes):
+    """An operator, and its arguments: those of `inputs` whose places are not among `constants`."""
     names = ["x", "z"][:len(inputs)]
     graph = helper.make_graph(
         [helper.make_node(kind, names, ["y"], **attributes)], "net",
@@ -22,76 +24,82 @@ def compiled(tmp_path, kind, *inputs, opset=17, constants=(), **attributes):
         [helper.make_tensor_value_info("y", helper.np_dtype_to_tensor_dtype(inputs[0].dtype), None)],
         [numpy_helper.from_array(inputs[i], names[i]) for i in constants])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
-    onnx.save(model, tmp_path / "net.onnx")
-    function = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net
-    return function(*(each for i, each in enumerate(inputs) if i not in constants))
+    return model, [each for i, each in enumerate(inputs) if i not in constants]
 
 
-@pytest.mark.parametrize("kind", ["Sin", "Cos", "Tan"])
-def test_angles_of_many_turns(needs_compiler, tmp_path, kind):
-    found = compiled(tmp_path, kind, _BOTH)
-    wanted = getattr(np, kind.lower())(_BOTH.astype(np.float64))
-    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=2e-6)
-    assert np.isnan(compiled(tmp_path, kind, np.float32([np.inf, np.nan]))).all()
+def test_angles_of_many_turns(needs_compiler, tmp_path):
+    kinds, none = ["Sin", "Cos", "Tan"], np.float32([np.inf, np.nan])
+    found = together.results(
+        tmp_path, {(kind, name): network(kind, x) for kind in kinds for name, x in (("numbers", _BOTH), ("none", none))})
+    for kind in kinds:
+        wanted = getattr(np, kind.lower())(_BOTH.astype(np.float64))
+        np.testing.assert_allclose(found[kind, "numbers"], wanted, rtol=1e-5, atol=2e-6, err_msg=kind)
+        assert np.isnan(found[kind, "none"]).all(), kind
 
 
 def test_inverses_of_hyperbolic_functions(needs_compiler, tmp_path):
-    x = np.concatenate([_BOTH, np.float32([1e19, -1e30, np.inf, -np.inf])])
-    np.testing.assert_allclose(compiled(tmp_path, "Asinh", x), np.arcsinh(x.astype(np.float64)), rtol=1e-5)
-    x = np.float32([1, 1.5, 10, 1e8, 1e12, 1e30, np.inf, 0.5, -1e8, -np.inf])
-    np.testing.assert_allclose(compiled(tmp_path, "Acosh", x), np.arccosh(x.astype(np.float64)), rtol=1e-5)
+    inputs = {"Asinh": np.concatenate([_BOTH, np.float32([1e19, -1e30, np.inf, -np.inf])]),
+              "Acosh": np.float32([1, 1.5, 10, 1e8, 1e12, 1e30, np.inf, 0.5, -1e8, -np.inf])}
+    found = together.results(tmp_path, {kind: network(kind, x) for kind, x in inputs.items()})
+    for kind, x in inputs.items():
+        wanted = {"Asinh": np.arcsinh, "Acosh": np.arccosh}[kind](x.astype(np.float64))
+        np.testing.assert_allclose(found[kind], wanted, rtol=1e-5, err_msg=kind)
 
 
-@pytest.mark.parametrize("axes", [[1], [0, 2], None])
-@pytest.mark.parametrize("keepdims", [0, 1])
-def test_sums_of_large_exponentials(needs_compiler, tmp_path, axes, keepdims):
+def test_sums_of_large_exponentials(needs_compiler, tmp_path):
     x = np.random.default_rng(3).standard_normal((2, 3, 4)).astype(np.float32) * 200
     x[0, 0], x[1, :, 1] = -np.inf, np.inf
-    own = {} if axes is None else {"axes": axes}
-    found = compiled(tmp_path, "ReduceLogSumExp", x, keepdims=keepdims, **own)
-    wanted = np.logaddexp.reduce(x.astype(np.float64), None if axes is None else tuple(axes), keepdims=bool(keepdims))
-    np.testing.assert_allclose(found, wanted, rtol=1e-6)
-    assert found.shape == np.shape(wanted)
+    cases = {(axes, keepdims): network("ReduceLogSumExp", x, keepdims=keepdims, **({"axes": axes} if axes else {}))
+             for axes in ((1,), (0, 2), None) for keepdims in (0, 1)}
+    for (axes, keepdims), found in together.results(tmp_path, cases).items():
+        wanted = np.logaddexp.reduce(x.astype(np.float64), axes, keepdims=bool(keepdims))
+        np.testing.assert_allclose(found, wanted, rtol=1e-6, err_msg=f"axes {axes}, keepdims {keepdims}")
+        assert found.shape == np.shape(wanted), (axes, keepdims)
 
 
 def test_sums_of_large_exponentials_of_doubles(needs_compiler, tmp_path):
     x = np.array([[1000.0, 1001, 3], [-2000, -2000, -2001]])
-    found = compiled(tmp_path, "ReduceLogSumExp", x, axes=[1], keepdims=0)
+    found = together.result(tmp_path, *network("ReduceLogSumExp", x, axes=[1], keepdims=0))
     np.testing.assert_allclose(found, np.logaddexp.reduce(x, 1), rtol=1e-14)
 
 
 def test_no_axes_are_no_sum(needs_compiler, tmp_path):
     x = np.float32([[1, 2, 300]])
-    np.testing.assert_array_equal(compiled(
-        tmp_path, "ReduceLogSumExp", x, np.zeros(0, np.int64), opset=18, constants=[1], noop_with_empty_axes=1), x)
+    found = together.result(tmp_path, *network(
+        "ReduceLogSumExp", x, np.zeros(0, np.int64), opset=18, constants=[1], noop_with_empty_axes=1))
+    np.testing.assert_array_equal(found, x)
 
 
-@pytest.mark.parametrize("kind, axes, keepdims", [
-    ("ReduceMean", [0, 1], 1), ("ReduceSum", [1], 0), ("ReduceL1", [-1], 1), ("ReduceL2", [1, 0], 0),
-    ("ReduceSumSquare", [0, 1], 0)])
-@pytest.mark.parametrize("shape", [(2, 100001), (64, 4096), (3, 65537)])
-def test_sums_of_many_numbers(needs_compiler, tmp_path, kind, axes, keepdims, shape):
-    x = np.random.default_rng(3).random(shape).astype(np.float32) + 0.1
-    found = compiled(tmp_path, kind, x, np.array(axes), opset=18, constants=[1], keepdims=keepdims)
-    exact = {"ReduceL2": np.square, "ReduceSumSquare": np.square}.get(kind, np.abs)(x.astype(np.float64))
-    wanted = exact.sum(tuple(axes), keepdims=bool(keepdims))
-    wanted = {"ReduceMean": wanted / x.size, "ReduceL2": np.sqrt(wanted)}.get(kind, wanted)
-    np.testing.assert_allclose(found, wanted, rtol=1e-4 if shape[1] == 65537 else 2e-6)
-    assert found.shape == np.shape(wanted)
+def test_sums_of_many_numbers(needs_compiler, tmp_path):
+    operators = [("ReduceMean", (0, 1), 1), ("ReduceSum", (1,), 0), ("ReduceL1", (-1,), 1), ("ReduceL2", (1, 0), 0),
+                 ("ReduceSumSquare", (0, 1), 0)]
+    inputs = {shape: np.random.default_rng(3).random(shape).astype(np.float32) + 0.1
+              for shape in ((2, 100001), (64, 4096), (3, 65537))}
+    cases = {(kind, axes, keepdims, shape): network(kind, x, np.array(axes), opset=18, constants=[1], keepdims=keepdims)
+             for kind, axes, keepdims in operators for shape, x in inputs.items()}
+    for case, found in together.results(tmp_path, cases).items():
+        kind, axes, keepdims, shape = case
+        x = inputs[shape]
+        exact = {"ReduceL2": np.square, "ReduceSumSquare": np.square}.get(kind, np.abs)(x.astype(np.float64))
+        wanted = exact.sum(axes, keepdims=bool(keepdims))
+        wanted = {"ReduceMean": wanted / x.size, "ReduceL2": np.sqrt(wanted)}.get(kind, wanted)
+        np.testing.assert_allclose(found, wanted, rtol=1e-4 if shape[1] == 65537 else 2e-6, err_msg=str(case))
+        assert found.shape == np.shape(wanted), case
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rests_by_infinity(needs_compiler, tmp_path, dtype):
     x, y = np.array([3, -7.5, np.inf, 5, 0], dtype), np.array([np.inf, -np.inf, np.inf, 3, np.inf], dtype)
-    np.testing.assert_array_equal(compiled(tmp_path, "Mod", x, y, fmod=1), [3, -7.5, np.nan, 2, 0])
+    found = together.result(tmp_path, *network("Mod", x, y, fmod=1))
+    np.testing.assert_array_equal(found, [3, -7.5, np.nan, 2, 0])
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.int64])
-def test_means_of_integers(needs_compiler, tmp_path, dtype):
-    x = np.array([[1, 2, 4], [-1, -2, -5]], dtype)
-    found = compiled(tmp_path, "ReduceMean", x, axes=[1], keepdims=0)
-    np.testing.assert_array_equal(found, [2, -2])
-    assert found.dtype == dtype
+def test_means_of_integers(needs_compiler, tmp_path):
+    cases = {dtype: network("ReduceMean", np.array([[1, 2, 4], [-1, -2, -5]], dtype), axes=[1], keepdims=0)
+             for dtype in ("int32", "int64")}
+    for dtype, found in together.results(tmp_path, cases).items():
+        np.testing.assert_array_equal(found, [2, -2], err_msg=dtype)
+        assert found.dtype == dtype
 
 
 def test_what_is_added_no_times_is_left_out(needs_compiler, tmp_path):
