@@ -29,8 +29,8 @@ def network(kind, *inputs, opset=17, constants=(), **attributes):
 
 def test_angles_of_many_turns(needs_compiler, tmp_path):
     kinds, none = ["Sin", "Cos", "Tan"], np.float32([np.inf, np.nan])
-    found = together.results(
-        tmp_path, {(kind, name): network(kind, x) for kind in kinds for name, x in (("numbers", _BOTH), ("none", none))})
+    found = together.results(tmp_path, {
+        (kind, name): network(kind, x) for kind in kinds for name, x in (("numbers", _BOTH), ("none", none))})
     for kind in kinds:
         wanted = getattr(np, kind.lower())(_BOTH.astype(np.float64))
         np.testing.assert_allclose(found[kind, "numbers"], wanted, rtol=1e-5, atol=2e-6, err_msg=kind)
