@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import takt
+import together
 from takt.compiling import casts
 
 onnx = pytest.importorskip("onnx")
@@ -22,20 +22,22 @@ def values(dtype, is_positive):
     return np.array([limits.min, limits.max, 7], dtype)
 
 
-@pytest.mark.parametrize("target", _INTEGERS)
-def test_integers_of_all_types(needs_compiler, tmp_path, target):
-    sources = [kind for kind in ["bool", *_INTEGERS, "float16", "float32", "float64"] if kind != target]
-    number = {kind: helper.np_dtype_to_tensor_dtype(np.dtype(kind)) for kind in (*sources, target)}
-    graph = helper.make_graph(
-        [helper.make_node("Cast", [f"x_{kind}"], [f"y_{kind}"], to=number[target]) for kind in sources], "net",
-        [helper.make_tensor_value_info(f"x_{kind}", number[kind], [3]) for kind in sources],
-        [helper.make_tensor_value_info(f"y_{kind}", number[target], [3]) for kind in sources])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "net.onnx")
-    given = [values(kind, target.startswith("u")) for kind in sources]
-    found = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(*given)
-    for kind, x, y in zip(sources, given, found):
-        assert y.dtype == target, kind
-        np.testing.assert_array_equal(y, x.astype(target), err_msg=kind)
+def test_integers_of_all_types(needs_compiler, tmp_path):
+    cases = {}
+    for target in _INTEGERS:
+        sources = [kind for kind in ["bool", *_INTEGERS, "float16", "float32", "float64"] if kind != target]
+        number = {kind: helper.np_dtype_to_tensor_dtype(np.dtype(kind)) for kind in (*sources, target)}
+        graph = helper.make_graph(
+            [helper.make_node("Cast", [f"x_{kind}"], [f"y_{kind}"], to=number[target]) for kind in sources], "net",
+            [helper.make_tensor_value_info(f"x_{kind}", number[kind], [3]) for kind in sources],
+            [helper.make_tensor_value_info(f"y_{kind}", number[target], [3]) for kind in sources])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        cases[target] = model, [values(kind, target.startswith("u")) for kind in sources]
+    for target, found in together.results(tmp_path, cases).items():
+        for x, y in zip(cases[target][1], found, strict=True):
+            about = f"{x.dtype} to {target}"
+            assert y.dtype == target, about
+            np.testing.assert_array_equal(y, x.astype(target), err_msg=about)
 
 
 def test_other_casts_stay():
