@@ -1,11 +1,13 @@
 """Networks by Takt's own kernels: recipe native."""
 
+import collections
 import re
 
 import numpy as np
 import pytest
 
 import takt
+import together
 from takt.compiling import recipes
 
 
@@ -42,7 +44,7 @@ class Net:
         attributes.setdefault("pads", [kernel // 2] * 4)
         return self.node("Conv", *inputs, group=groups, **attributes)
 
-    def save(self, path, in_shape, result):
+    def model(self, in_shape, result):
         import onnx
         from onnx import TensorProto, helper
 
@@ -54,7 +56,12 @@ class Net:
             self.constants,
         )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-        onnx.save(onnx.shape_inference.infer_shapes(model, strict_mode=True), path)
+        return onnx.shape_inference.infer_shapes(model, strict_mode=True)
+
+    def save(self, path, in_shape, result):
+        import onnx
+
+        onnx.save(self.model(in_shape, result), path)
 
 
 def residual_block(net):
@@ -143,38 +150,82 @@ def expected(path, x):
     return session.run(None, {"x": x})[0]
 
 
-@pytest.mark.parametrize("build", NETS, ids=lambda build: build.__name__)
-@pytest.mark.parametrize("device", ["local-sync", "local-task"])
-def test_float_networks_agree(needs_compiler, tmp_path, build, device):
-    pytest.importorskip("onnx")
-    net = Net()
-    path = tmp_path / "net.onnx"
-    net.save(path, [1, 3, 32, 28], build(net))
-    artifact = takt.compile(path, cache=tmp_path, recipe="native")
-    assert artifact.recipe.name == "native", artifact.report
-    assert b"takt_conv2d_f32" in artifact.path.read_bytes()
-    x = np.random.default_rng(4).standard_normal((1, 3, 32, 28)).astype(np.float32)
-    want = expected(path, x)
-    got = artifact.load(device=device).function()(x)
-    assert np.asarray(got).shape == want.shape
-    assert np.abs(got - want).max() < 1e-3 * np.ptp(want)
+def functions(model, precision=""):
+    """How many calls of each of Takt's kernels there are of a network, and its kernels."""
+    from takt.porting import porter
+    from takt.rewriting import rewriter
+
+    network, kernels = rewriter.rewrite(porter.port(model), precision)
+    calls = (kernels[node.attribute[0].i] for node in network.graph.node if node.op_type == "TaktKernel")
+    return collections.Counter(kernel.function for kernel in calls), kernels
 
 
-@pytest.mark.parametrize("build", [residual_block, joined], ids=lambda build: build.__name__)
-def test_bfloat16_is_asked_for(needs_compiler, tmp_path, build):
+def compiled(folder, models, recipe="native"):
+    """Networks by case, compiled at once, and {case: (the number of calls of each kernel, kernels)}. Each has the calls
+    there that it has alone."""
+    found = {case: functions(model, recipes.RECIPES[recipe].precision) for case, model in models.items()}
+    calls = sum((calls for calls, _ in found.values()), collections.Counter())
+    assert functions(together.join(models.values()), recipes.RECIPES[recipe].precision)[0] == calls
+    whole = together.compiled(folder, models, recipe)
+    module = whole.artifact.path.read_bytes()
+    assert all(function.encode() in module for function in calls), calls
+    return whole, found
+
+
+def compared(folder, cases, recipe="native", devices=("local-sync", "local-task")):
+    """Networks, {case: (net, the shape of its input, its result)}, that are compiled at once. Gives `found` of
+    compiled(), and the tuples (case, the numbers wanted, those got) of each device."""
+    import onnx
+
+    models, inputs, wanted = {}, {}, {}
+    for case, (net, shape, result) in cases.items():
+        models[case] = net.model(shape, result)
+        inputs[case] = np.random.default_rng(4).standard_normal(shape).astype(np.float32)
+        onnx.save(models[case], folder / "net.onnx")
+        wanted[case] = expected(folder / "net.onnx", inputs[case])
+    whole, found = compiled(folder, models, recipe)
+    pairs = []
+    for device in devices:
+        for case, got in whole.call({case: [x] for case, x in inputs.items()}, device=device).items():
+            assert got.shape == wanted[case].shape, case
+            pairs.append((case, wanted[case], got))
+    return found, pairs
+
+
+def check_together(folder, cases, tolerance=1e-5, **options):
+    """The same results up to `tolerance` of their range; gives `found` of compiled()."""
+    found, pairs = compared(folder, cases, **options)
+    for case, want, got in pairs:
+        assert np.unique(want).size > 20, case
+        assert np.abs(got - want).max() <= tolerance * np.ptp(want), case
+    return found
+
+
+def test_float_networks_agree(needs_compiler, tmp_path):
     pytest.importorskip("onnx")
-    net = Net()
-    path = tmp_path / "net.onnx"
-    net.save(path, [1, 3, 32, 28], build(net))
-    artifact = takt.compile(path, cache=tmp_path, recipe="native_bf16")
-    assert artifact.recipe.name == "native_bf16", artifact.report
-    assert b"takt_conv2d_bf16" in artifact.path.read_bytes()
-    assert b"takt_conv2d_bf16" not in takt.compile(path, cache=tmp_path).path.read_bytes()
-    x = np.random.default_rng(4).standard_normal((1, 3, 32, 28)).astype(np.float32)
-    want = expected(path, x)
-    got = artifact.load(device="local-sync").function()(x)
-    # Eight bits of each number.
-    assert 0 < np.abs(got - want).max() < 0.02 * np.ptp(want)
+    cases = {}
+    for build in NETS:
+        net = Net()
+        cases[build.__name__] = net, [1, 3, 32, 28], build(net)
+    found, pairs = compared(tmp_path, cases)
+    for case, (calls, _) in found.items():
+        assert calls["takt_conv2d_f32"], case
+    for case, want, got in pairs:
+        assert np.abs(got - want).max() < 1e-3 * np.ptp(want), case
+
+
+def test_bfloat16_is_asked_for(needs_compiler, tmp_path):
+    pytest.importorskip("onnx")
+    cases = {}
+    for build in (residual_block, joined):
+        net = Net()
+        cases[build.__name__] = net, [1, 3, 32, 28], build(net)
+    found, pairs = compared(tmp_path, cases, "native_bf16", ["local-sync"])
+    for case, (calls, _) in found.items():
+        assert calls["takt_conv2d_bf16"], case
+    assert b"takt_conv2d_bf16" not in takt.compile(tmp_path / "joined.onnx", cache=tmp_path).path.read_bytes()
+    for case, want, got in pairs:  # Eight bits of each number.
+        assert 0 < np.abs(got - want).max() < 0.02 * np.ptp(want), case
 
 
 @pytest.mark.parametrize("recipe", ["native", "native_bf16"])
@@ -275,46 +326,41 @@ def quantized(net):
     return net.quantize(net.product("Gemm", x, 0.02, (7, 40), 0, transB=1), 0.01, 2)
 
 
-@pytest.mark.parametrize("is_unsigned", [False, True])
-@pytest.mark.parametrize("device", ["local-sync", "local-task"])
-def test_quantized_networks_agree(needs_compiler, tmp_path, device, is_unsigned):
+def test_quantized_networks_agree(needs_compiler, tmp_path):
     pytest.importorskip("onnxruntime")  # Without it nothing evaluates opset 17.
-    net = QuantizedNet(is_unsigned)
-    path = tmp_path / "net.onnx"
-    net.save(path, [1, 3, 32, 28], quantized(net))
-    artifact = takt.compile(path, cache=tmp_path, recipe="native")
-    assert artifact.recipe.name == "native", artifact.report
-    module = artifact.path.read_bytes()
-    assert b"takt_conv2d_i8" in module and b"takt_depthwise2d_i8" in module
-    assert b"takt_add_i8" in module and b"takt_max_pool2d_i8" in module
-    x = np.random.default_rng(4).standard_normal((1, 3, 32, 28)).astype(np.float32)
-    want = expected(path, x)
-    got = np.asarray(artifact.load(device=device).function()(x))
-    assert np.unique(want).size > 3
-    assert np.abs(got - want).max() <= 3.01 * 0.01  # Steps of the last scale.
+    cases = {}
+    for is_unsigned in (False, True):
+        net = QuantizedNet(is_unsigned)
+        cases[f"unsigned: {is_unsigned}"] = net, [1, 3, 32, 28], quantized(net)
+    found, pairs = compared(tmp_path, cases)
+    for case, (calls, _) in found.items():
+        assert {"takt_conv2d_i8", "takt_depthwise2d_i8", "takt_add_i8", "takt_max_pool2d_i8"} <= calls.keys(), case
+    for case, want, got in pairs:
+        assert np.unique(want).size > 3, case
+        assert np.abs(got - want).max() <= 3.01 * 0.01, case  # Steps of the last scale.
 
 
-@pytest.mark.parametrize("scale", [1.2e-7, 1e-9])
-@pytest.mark.parametrize("zero_point", [0, 100])
-def test_a_bias_of_many_steps_is_kept(needs_compiler, tmp_path, scale, zero_point):
+def test_a_bias_of_many_steps_is_kept(needs_compiler, tmp_path):
     pytest.importorskip("onnxruntime")
-    net = QuantizedNet()
-    weights = net.random.integers(-127, 128, (20, 8, 3, 3)).astype(np.int8)
-    scales = np.full(20, 0.003, np.float32)
-    weights[3], weights[4, 0], scales[3:5] = 3, 0, scale
-    bias = np.zeros(20, np.float32)
-    bias[3:5] = 20, -9
-    x = net.node("Conv", net.quantize("x", 0.03, zero_point), net.integers(weights, scales, 0), net.constant(bias))
-    path = tmp_path / "net.onnx"
-    net.save(path, [1, 8, 9, 9], net.quantize(x, 0.25, 1))
-    artifact = takt.compile(path, cache=tmp_path, recipe="native")
-    assert b"takt_conv2d_i8" in artifact.path.read_bytes()
-    x = np.random.default_rng(4).standard_normal((1, 8, 9, 9)).astype(np.float32)
-    got = np.asarray(artifact.load(device="local-sync").function()(x))
-    assert (got[0, 3] == 20).all() and (got[0, 4] == -9).all()
-    # ONNX Runtime makes integers of all biases, in steps that are too small for these two.
-    others = np.delete(got - expected(path, x), [3, 4], 1)
-    assert np.abs(others).max() <= 1.01 * 0.25
+    cases = {}
+    for scale in (1.2e-7, 1e-9):
+        for zero_point in (0, 100):
+            net = QuantizedNet()
+            weights = net.random.integers(-127, 128, (20, 8, 3, 3)).astype(np.int8)
+            scales = np.full(20, 0.003, np.float32)
+            weights[3], weights[4, 0], scales[3:5] = 3, 0, scale
+            bias = np.zeros(20, np.float32)
+            bias[3:5] = 20, -9
+            x = net.quantize("x", 0.03, zero_point)
+            x = net.node("Conv", x, net.integers(weights, scales, 0), net.constant(bias))
+            cases[scale, zero_point] = net, [1, 8, 9, 9], net.quantize(x, 0.25, 1)
+    found, pairs = compared(tmp_path, cases, devices=["local-sync"])
+    for case, (calls, _) in found.items():
+        assert calls["takt_conv2d_i8"], case
+    for case, want, got in pairs:
+        assert (got[0, 3] == 20).all() and (got[0, 4] == -9).all(), case
+        # ONNX Runtime makes integers of all biases, in steps that are too small for these two.
+        assert np.abs(np.delete(got - want, [3, 4], 1)).max() <= 1.01 * 0.25, case
 
 
 def bytes_to_floats(net, outs):
@@ -329,19 +375,17 @@ def bytes_to_floats(net, outs):
     return net.node("Add", x, net.weights(outs))
 
 
-@pytest.mark.parametrize("outs", [1, 7])
-def test_products_of_bytes_may_end_in_floats(needs_compiler, tmp_path, outs):
+def test_products_of_bytes_may_end_in_floats(needs_compiler, tmp_path):
     pytest.importorskip("onnxruntime")
-    net = QuantizedNet()
-    path = tmp_path / "net.onnx"
-    net.save(path, [1, 3, 32, 28], bytes_to_floats(net, outs))
-    artifact = takt.compile(path, cache=tmp_path, recipe="native")
-    module = artifact.path.read_bytes()
-    assert b"takt_conv2d_i8_f32" in module and b"takt_conv2d_f32" not in module
-    x = np.random.default_rng(4).standard_normal((1, 3, 32, 28)).astype(np.float32)
-    want = expected(path, x)
-    got = np.asarray(artifact.load().function()(x))
-    assert got.shape == want.shape and np.abs(got - want).max() < 1e-5 * max(1, np.ptp(want))
+    cases = {}
+    for outs in (1, 7):
+        net = QuantizedNet()
+        cases[outs] = net, [1, 3, 32, 28], bytes_to_floats(net, outs)
+    found, pairs = compared(tmp_path, cases, devices=["local-task"])
+    for outs, (calls, _) in found.items():
+        assert calls["takt_conv2d_i8_f32"] and not calls["takt_conv2d_f32"], outs
+    for outs, want, got in pairs:
+        assert np.abs(got - want).max() < 1e-5 * max(1, np.ptp(want)), outs
 
 
 def test_products_of_two_tensors_of_bytes_are_left_as_floats(needs_compiler, tmp_path):
@@ -386,41 +430,41 @@ def scaled_products(net, kind, is_convolution):
     return net.node("Add", x, net.weights(*((1, 24, 1, 1) if is_convolution else (24,))))
 
 
-@pytest.mark.parametrize("kind", ["MatMulInteger", "ConvInteger"])
-def test_scales_may_be_found_in_each_call(needs_compiler, tmp_path, kind):
+def test_scales_may_be_found_in_each_call(needs_compiler, tmp_path):
     pytest.importorskip("onnxruntime")
-    net = Net()
-    path = tmp_path / "net.onnx"
-    net.save(path, [1, 3, 32, 28], scaled_products(net, kind, kind == "ConvInteger"))
-    artifact = takt.compile(path, cache=tmp_path, recipe="native")
-    assert b"takt_conv2d_i8_f32" in artifact.path.read_bytes()
-    call = artifact.load().function()
-    for x in (np.random.default_rng(4).standard_normal((1, 3, 32, 28)), np.full((1, 3, 32, 28), 1e-3),
-              np.zeros((1, 3, 32, 28))):
-        want = expected(path, x.astype(np.float32))
-        got = np.asarray(call(x.astype(np.float32)))
-        # A value between two steps may be rounded the other way.
-        assert np.abs(got - want).max() <= 2e-3 * max(1, np.ptp(want))
+    shape, models = [1, 3, 32, 28], {}
+    for kind in ("MatMulInteger", "ConvInteger"):
+        net = Net()
+        models[kind] = net.model(shape, scaled_products(net, kind, kind == "ConvInteger"))
+        net.save(tmp_path / f"{kind}.onnx", shape, models[kind].graph.output[0].name)
+    whole, found = compiled(tmp_path, models)
+    for kind, (calls, _) in found.items():
+        assert calls["takt_conv2d_i8_f32"], kind
+    for x in (np.random.default_rng(4).standard_normal(shape), np.full(shape, 1e-3), np.zeros(shape)):
+        x = x.astype(np.float32)
+        for kind, got in whole.call({kind: [x] for kind in models}).items():
+            want = expected(tmp_path / f"{kind}.onnx", x)
+            # A value between two steps may be rounded the other way.
+            assert np.abs(got - want).max() <= 2e-3 * max(1, np.ptp(want)), kind
 
 
-@pytest.mark.parametrize("zero_point", [-128, -100])
-def test_positive_part_of_a_sum_of_bytes(needs_compiler, tmp_path, zero_point):
+def test_positive_part_of_a_sum_of_bytes(needs_compiler, tmp_path):
     pytest.importorskip("onnxruntime")
-    net = QuantizedNet()
-    x = net.quantize("x", 0.03, 3)
-    y = net.quantize(net.product("Conv", x, 0.03, (24, 3, 3, 3), 0), 0.05, 5)
-    z = net.quantize(net.product("Conv", x, 0.03, (24, 3, 3, 3), 0), 0.04, -7)
-    path = tmp_path / "net.onnx"
-    sums = net.node("Relu", net.node("Sum", y, z))
-    net.save(path, [1, 3, 12, 10], net.quantize(sums, 0.05, zero_point))
-    artifact = takt.compile(path, cache=tmp_path, recipe="native")
-    # Only the least byte stands for all that is negative.
-    assert (b"takt_add_i8" in artifact.path.read_bytes()) == (zero_point == -128)
-    x = np.random.default_rng(4).standard_normal((1, 3, 12, 10)).astype(np.float32)
-    want = expected(path, x)
-    got = np.asarray(artifact.load().function()(x))
-    assert np.unique(want).size > 3 and want.min() == 0
-    assert np.abs(got - want).max() <= 1.01 * 0.05
+    cases = {}
+    for zero_point in (-128, -100):
+        net = QuantizedNet()
+        x = net.quantize("x", 0.03, 3)
+        y = net.quantize(net.product("Conv", x, 0.03, (24, 3, 3, 3), 0), 0.05, 5)
+        z = net.quantize(net.product("Conv", x, 0.03, (24, 3, 3, 3), 0), 0.04, -7)
+        sums = net.node("Relu", net.node("Sum", y, z))
+        cases[zero_point] = net, [1, 3, 12, 10], net.quantize(sums, 0.05, zero_point)
+    found, pairs = compared(tmp_path, cases, devices=["local-task"])
+    for zero_point, (calls, _) in found.items():
+        # Only the least byte stands for all that is negative.
+        assert calls["takt_add_i8"] == (zero_point == -128), zero_point
+    for zero_point, want, got in pairs:
+        assert np.unique(want).size > 3 and want.min() == 0, zero_point
+        assert np.abs(got - want).max() <= 1.01 * 0.05, zero_point
 
 
 def test_channels_are_joined_where_they_are(needs_compiler, tmp_path):
@@ -457,22 +501,22 @@ def test_elementwise_operators_keep_the_channels_last(needs_compiler, tmp_path):
     np.testing.assert_allclose(artifact.load().function()(x), expected(path, x), atol=1e-4)
 
 
-@pytest.mark.parametrize("is_result", [True, False])
-def test_pixels_are_in_their_places_before_channels_come_first(needs_compiler, tmp_path, is_result):
+def test_pixels_are_in_their_places_before_channels_come_first(needs_compiler, tmp_path):
     """The compiler would do both at once, a number at a time."""
-    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnx")
     from takt.networks import canonical
     from takt.rewriting import rewriter
 
-    net = Net()
-    y = net.node("ConvTranspose", net.conv("x", 3, 16), net.weights(16, 5, 2, 2), strides=[2, 2])
-    path = tmp_path / "net.onnx"
-    net.save(path, [1, 3, 6, 8], y if is_result else net.conv(y, 5, 4))
-    network, _ = rewriter.rewrite(canonical.reduce(onnx.load(path)))
-    assert any(node.op_type == "TaktBarrier" for node in network.graph.node) == is_result
-    x = np.random.default_rng(4).standard_normal((1, 3, 6, 8)).astype(np.float32)
-    found = takt.compile(path, cache=tmp_path, recipe="native").load().function()(x)
-    np.testing.assert_allclose(found, expected(path, x), atol=1e-4)
+    cases = {}
+    for is_result in (True, False):
+        net = Net()
+        y = net.node("ConvTranspose", net.conv("x", 3, 16), net.weights(16, 5, 2, 2), strides=[2, 2])
+        cases[is_result] = net, [1, 3, 6, 8], y if is_result else net.conv(y, 5, 4)
+        network, _ = rewriter.rewrite(canonical.reduce(net.model(*cases[is_result][1:])))
+        assert any(node.op_type == "TaktBarrier" for node in network.graph.node) == is_result
+    _, pairs = compared(tmp_path, cases, devices=["local-task"])
+    for is_result, want, got in pairs:
+        np.testing.assert_allclose(got, want, atol=1e-4, err_msg=f"a result: {is_result}")
 
 
 def test_what_depends_on_one_tensor_becomes_a_table(needs_compiler, tmp_path):
@@ -551,83 +595,62 @@ def test_pools_alone_are_calls_where_it_pays(needs_compiler, tmp_path, size, rec
     assert takt.compile(path, cache=tmp_path).recipe.name == recipe
 
 
-@pytest.mark.parametrize("dilation, pad, taps", [(12, 12, (3, 3)), (20, 20, (1, 1)), (20, 17, (2, 2))])
-def test_taps_outside_the_image_are_left_out(needs_compiler, tmp_path, dilation, pad, taps):
-    onnx = pytest.importorskip("onnx")
-    from takt.rewriting import rewriter
-
-    net = Net()
-    path = tmp_path / "net.onnx"
-    x = net.conv("x", 3, 24)
-    result = net.conv(x, 24, 20, dilations=[dilation] * 2, pads=[pad] * 4,
-                      strides=[2, 1] if dilation == 12 else [1, 1])
-    net.save(path, [1, 3, 16, 16], result)
-    kernels = rewriter.rewrite(onnx.load(path))[1]
-    assert kernels[1].shape[7:9] == taps
-    artifact = takt.compile(path, cache=tmp_path, recipe="native")
-    assert artifact.recipe.name == "native", artifact.report
-    x = np.random.default_rng(4).standard_normal([1, 3, 16, 16]).astype(np.float32)
-    want = expected(path, x)
-    got = np.asarray(artifact.load().function()(x))
-    assert got.shape == want.shape and np.abs(got - want).max() <= 1e-5 * np.ptp(want)
+def test_taps_outside_the_image_are_left_out(needs_compiler, tmp_path):
+    pytest.importorskip("onnx")
+    cases, left = {}, {(12, 12): (3, 3), (20, 20): (1, 1), (20, 17): (2, 2)}
+    for dilation, pad in left:
+        net = Net()
+        x = net.conv("x", 3, 24)
+        result = net.conv(x, 24, 20, dilations=[dilation] * 2, pads=[pad] * 4,
+                          strides=[2, 1] if dilation == 12 else [1, 1])
+        cases[dilation, pad] = net, [1, 3, 16, 16], result
+    for case, (_, kernels) in check_together(tmp_path, cases, devices=["local-task"]).items():
+        assert kernels[1].shape[7:9] == left[case], case
 
 
-@pytest.mark.parametrize("shape, dilations, calls", [
-    ((1, 3, 48, 24), [1, 1], 1), ((2, 3, 55, 26), [1, 1], 1), ((1, 3, 36, 36), [2, 2], 0)])
-def test_patches_are_rows_of_a_product(needs_compiler, tmp_path, shape, dilations, calls):
-    onnx = pytest.importorskip("onnx")
-    from takt.rewriting import rewriter
-
-    net = Net()
-    path = tmp_path / "net.onnx"
-    net.save(path, shape, net.conv("x", 3, 20, 12, pads=[0] * 4, strides=[12, 12], dilations=dilations))
-    assert len(rewriter.rewrite(onnx.load(path))[1]) == calls
-    x = np.random.default_rng(4).standard_normal(shape).astype(np.float32)
-    want = expected(path, x)
-    got = np.asarray(takt.compile(path, cache=tmp_path, recipe="native").load().function()(x))
-    assert got.shape == want.shape and np.abs(got - want).max() <= 1e-5 * np.ptp(want)
+def test_patches_are_rows_of_a_product(needs_compiler, tmp_path):
+    pytest.importorskip("onnx")
+    cases, products = {}, {}
+    for shape, dilations, count in (
+            ((1, 3, 48, 24), [1, 1], 1), ((2, 3, 55, 26), [1, 1], 1), ((1, 3, 36, 36), [2, 2], 0)):
+        net = Net()
+        cases[shape] = net, shape, net.conv("x", 3, 20, 12, pads=[0] * 4, strides=[12, 12], dilations=dilations)
+        products[shape] = count
+    for shape, (_, kernels) in check_together(tmp_path, cases, devices=["local-task"]).items():
+        assert len(kernels) == products[shape], shape
 
 
-@pytest.mark.parametrize("shape, kernel, strides, pads", [
-    ((1, 3, 64, 56), 16, [8, 8], [0, 0, 0, 0]), ((2, 3, 61, 50), 16, [8, 8], [3, 4, 5, 6]),
-    ((1, 5, 40, 33), 13, [2, 3], [6, 0, 6, 1]), ((1, 2, 30, 40), 12, [1, 6], [0, 0, 0, 0]),
-    ((1, 2, 14, 14), 20, [4, 4], [5, 5, 5, 5])])
-def test_many_taps_are_few_of_patches(needs_compiler, tmp_path, shape, kernel, strides, pads):
-    onnx = pytest.importorskip("onnx")
-    from takt.rewriting import rewriter
-
-    net = Net()
-    path = tmp_path / "net.onnx"
-    net.save(path, shape, net.conv("x", shape[1], 20, kernel, pads=pads, strides=strides))
-    assert len(rewriter.rewrite(onnx.load(path))[1]) == 1
-    x = np.random.default_rng(4).standard_normal(shape).astype(np.float32)
-    want = expected(path, x)
-    got = np.asarray(takt.compile(path, cache=tmp_path, recipe="native").load().function()(x))
-    assert got.shape == want.shape and np.abs(got - want).max() <= 1e-5 * np.ptp(want)
+def test_many_taps_are_few_of_patches(needs_compiler, tmp_path):
+    pytest.importorskip("onnx")
+    cases = {}
+    for shape, kernel, strides, pads in (
+            ((1, 3, 64, 56), 16, [8, 8], [0, 0, 0, 0]), ((2, 3, 61, 50), 16, [8, 8], [3, 4, 5, 6]),
+            ((1, 5, 40, 33), 13, [2, 3], [6, 0, 6, 1]), ((1, 2, 30, 40), 12, [1, 6], [0, 0, 0, 0]),
+            ((1, 2, 14, 14), 20, [4, 4], [5, 5, 5, 5])):
+        net = Net()
+        cases[shape] = net, shape, net.conv("x", shape[1], 20, kernel, pads=pads, strides=strides)
+    for shape, (_, kernels) in check_together(tmp_path, cases, devices=["local-task"]).items():
+        assert len(kernels) == 1, shape
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_volumes_are_convolved_along_their_images(needs_compiler, tmp_path, count):
+def test_volumes_are_convolved_along_their_images(needs_compiler, tmp_path):
     """As a convolution of rows, which ends with the activation and the sum behind it."""
-    onnx = pytest.importorskip("onnx")
-    from takt.rewriting import rewriter
+    pytest.importorskip("onnx")
     from takt.porting import porter
+    from takt.rewriting import rewriter
 
-    net = Net()
-    path, shape = tmp_path / "net.onnx", (count, 3, 5, 12, 10)
-    flat = {"pads": [0, 1, 1, 0, 1, 1]}
-    x = net.node("Relu", net.node("Conv", "x", net.weights(16, 3, 1, 3, 3), net.weights(16), **flat))
-    y = net.node("Relu", net.node("Conv", x, net.weights(16, 16, 3, 1, 1), net.weights(16), pads=[1, 0, 0, 1, 0, 0]))
-    y = net.node("Conv", y, net.weights(16, 16, 3, 1, 1), pads=[1, 0, 0, 1, 0, 0])
-    y = net.node("Relu", net.node("Add", x, y))
-    net.save(path, shape, net.node("Conv", y, net.weights(7, 16, 2, 1, 1), strides=[2, 1, 1]))
-    network, kernels = rewriter.rewrite(porter.port(onnx.load(path)))
-    assert len(kernels) == 4
-    assert {node.op_type for node in network.graph.node} == {"TaktKernel", "Transpose", "Reshape"}
-    x = np.random.default_rng(4).standard_normal(shape).astype(np.float32)
-    want = expected(path, x)
-    got = np.asarray(takt.compile(path, cache=tmp_path, recipe="native").load().function()(x))
-    assert got.shape == want.shape and np.abs(got - want).max() <= 1e-5 * np.ptp(want)
+    cases = {}
+    for count in (1, 2):
+        net, shape, flat = Net(), (count, 3, 5, 12, 10), {"pads": [0, 1, 1, 0, 1, 1]}
+        x = net.node("Relu", net.node("Conv", "x", net.weights(16, 3, 1, 3, 3), net.weights(16), **flat))
+        y = net.node("Conv", x, net.weights(16, 16, 3, 1, 1), net.weights(16), pads=[1, 0, 0, 1, 0, 0])
+        y = net.node("Conv", net.node("Relu", y), net.weights(16, 16, 3, 1, 1), pads=[1, 0, 0, 1, 0, 0])
+        y = net.node("Relu", net.node("Add", x, y))
+        cases[count] = net, shape, net.node("Conv", y, net.weights(7, 16, 2, 1, 1), strides=[2, 1, 1])
+        network, kernels = rewriter.rewrite(porter.port(net.model(*cases[count][1:])))
+        assert len(kernels) == 4, count
+        assert {node.op_type for node in network.graph.node} == {"TaktKernel", "Transpose", "Reshape"}, count
+    check_together(tmp_path, cases, devices=["local-task"])
 
 
 def test_constant_nodes_keep_their_rank(needs_compiler, tmp_path):
@@ -722,35 +745,33 @@ def test_the_recipe_is_written_and_read(tmp_path):
     assert recipes.find(path, is_quantized=False) == recipes.RECIPES["native"]
 
 
-@pytest.mark.parametrize("count, is_taken", [(40, True), (8, False)])
-def test_softmax_of_numbers_that_lie_apart(needs_compiler, tmp_path, count, is_taken):
-    net = Net()
-    x = net.node("MatMul", "x", net.weights(24, 20))
-    weights = net.node("Transpose", net.node("Softmax", x, axis=1), perm=[0, 2, 1])
-    path = tmp_path / "net.onnx"
-    net.save(path, [4, count, 24], net.node("MatMul", weights, x))
-    artifact = takt.compile(path, cache=tmp_path, recipe="native")
-    assert artifact.recipe.name == "native" and (b"takt_softmax_f32" in artifact.path.read_bytes()) == is_taken
-    x = np.random.default_rng(4).standard_normal((4, count, 24)).astype(np.float32)
-    got = np.asarray(artifact.load(device="local-sync").function()(x))
-    np.testing.assert_allclose(got, expected(path, x), rtol=1e-4, atol=1e-5)
+def test_softmax_of_numbers_that_lie_apart(needs_compiler, tmp_path):
+    cases = {}
+    for count in (40, 8):
+        net = Net()
+        x = net.node("MatMul", "x", net.weights(24, 20))
+        weights = net.node("Transpose", net.node("Softmax", x, axis=1), perm=[0, 2, 1])
+        cases[count] = net, [4, count, 24], net.node("MatMul", weights, x)
+    found, pairs = compared(tmp_path, cases, devices=["local-sync"])
+    for count, (calls, _) in found.items():
+        assert calls["takt_softmax_f32"] == (count == 40), count
+    for count, want, got in pairs:
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5, err_msg=str(count))
 
 
-@pytest.mark.parametrize("channels, attributes", [
-    (1, {"kernel_shape": [9, 9], "pads": [4] * 4}),
-    (3, {"kernel_shape": [3, 5], "pads": [1, 2, 0, 1], "strides": [2, 1]}),
-    (5, {"kernel_shape": [3, 3], "dilations": [2, 1], "strides": [1, 3]}),
-    (20, {"kernel_shape": [5, 5], "pads": [2] * 4}),
-    (20, {"kernel_shape": [7, 5], "pads": [3, 2, 1, 0], "strides": [3, 2], "dilations": [1, 2]}),
-])
-def test_large_windows_are_those_of_columns_and_rows(needs_compiler, tmp_path, channels, attributes):
-    net = Net()
-    x = net.node("Relu", net.conv("x", 4, channels, pads=[1] * 4))
-    path = tmp_path / "net.onnx"
-    net.save(path, [2, 4, 19, 23], net.node("MaxPool", x, **attributes))
-    artifact = takt.compile(path, cache=tmp_path, recipe="native")
-    module = artifact.path.read_bytes()
-    assert len(set(re.findall(rb"k\d+_max_pool2d_f32", module))) == 2
-    x = np.random.default_rng(4).standard_normal((2, 4, 19, 23)).astype(np.float32)
-    got = np.asarray(artifact.load(device="local-sync").function()(x))
-    np.testing.assert_allclose(got, expected(path, x), rtol=1e-4, atol=1e-5)
+def test_large_windows_are_those_of_columns_and_rows(needs_compiler, tmp_path):
+    cases = {}
+    for channels, attributes in (
+            (1, {"kernel_shape": [9, 9], "pads": [4] * 4}),
+            (3, {"kernel_shape": [3, 5], "pads": [1, 2, 0, 1], "strides": [2, 1]}),
+            (5, {"kernel_shape": [3, 3], "dilations": [2, 1], "strides": [1, 3]}),
+            (20, {"kernel_shape": [5, 5], "pads": [2] * 4}),
+            (20, {"kernel_shape": [7, 5], "pads": [3, 2, 1, 0], "strides": [3, 2], "dilations": [1, 2]})):
+        net = Net()
+        x = net.node("Relu", net.conv("x", 4, channels, pads=[1] * 4))
+        cases[f"{channels} {attributes}"] = net, [2, 4, 19, 23], net.node("MaxPool", x, **attributes)
+    found, pairs = compared(tmp_path, cases, devices=["local-sync"])
+    for case, (_, kernels) in found.items():
+        assert sum(kernel.function == "takt_max_pool2d_f32" for kernel in kernels) == 2, case
+    for case, want, got in pairs:
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5, err_msg=case)

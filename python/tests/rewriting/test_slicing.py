@@ -1,10 +1,11 @@
 """Parts and means of tensors with the channels last."""
 
+import itertools
+
 import numpy as np
 import pytest
 
-from test_native import Net
-from test_native_layers import check
+from test_native import Net, check_together
 
 onnx = pytest.importorskip("onnx")
 
@@ -13,12 +14,14 @@ from onnx import helper  # noqa: E402
 from takt.rewriting import rewriter  # noqa: E402
 
 
-def check_without_transposes(tmp_path, net, shape, result):
-    """Equal results, and the tensors keep their channels last on the way."""
-    check(tmp_path, net, shape, result, b"takt_", 1e-5)
-    model, kernels = rewriter.rewrite(onnx.load(tmp_path / "net.onnx"))
-    kinds = [node.op_type for node in model.graph.node]
-    assert kernels and kinds.count("Transpose") <= 2  # Of the input and the result.
+def check_without_transposes(tmp_path, cases):
+    """Equal results, and the tensors keep their channels last on the way; {case: the kinds of the operators}."""
+    kinds = {}
+    for case, (net, shape, result) in cases.items():
+        model, kernels = rewriter.rewrite(net.model(shape, result))
+        kinds[case] = [node.op_type for node in model.graph.node]
+        assert kernels and kinds[case].count("Transpose") <= 2, case  # Of the input and the result.
+    check_together(tmp_path, cases)
     return kinds
 
 
@@ -27,15 +30,15 @@ def sliced(net, x, axis, begin, end, step=1):
     return net.node("Slice", x, *numbers)
 
 
-@pytest.mark.parametrize("axis, begin, end, step", [
-    (1, 3, 9, 1), (1, -6, 1 << 40, 2), (2, 0, 8, 2), (3, 1, -1, 1), (-3, 0, 24, 1)])
-def test_a_slice_keeps_the_channels_last(needs_compiler, tmp_path, axis, begin, end, step):
-    net = Net()
-    x = sliced(net, net.conv("x", 3, 24), axis, begin, end, step)
-    whole = (axis, end) == (-3, 24)
-    ins = 24 if axis in (2, 3) or whole else (6 if begin == 3 else 3)
-    kinds = check_without_transposes(tmp_path, net, [1, 3, 16, 16], net.conv(x, ins, 20))
-    assert ("Slice" in kinds) != whole  # All of a tensor is the tensor.
+def test_a_slice_keeps_the_channels_last(needs_compiler, tmp_path):
+    cases, all_of_it = {}, (-3, 0, 24, 1)
+    for case in ((1, 3, 9, 1), (1, -6, 1 << 40, 2), (2, 0, 8, 2), (3, 1, -1, 1), all_of_it):
+        net = Net()
+        x = sliced(net, net.conv("x", 3, 24), *case)
+        ins = 24 if case[0] in (2, 3) or case == all_of_it else (6 if case[1] == 3 else 3)
+        cases[case] = net, [1, 3, 16, 16], net.conv(x, ins, 20)
+    for case, kinds in check_without_transposes(tmp_path, cases).items():
+        assert ("Slice" in kinds) != (case == all_of_it), case  # All of a tensor is the tensor.
 
 
 def test_parts_of_a_split(needs_compiler, tmp_path):
@@ -45,49 +48,54 @@ def test_parts_of_a_split(needs_compiler, tmp_path):
     sizes = net.constant(np.array([10, 14]))
     net.nodes.append(helper.make_node("Split", [x, sizes], parts, axis=1))
     joined = net.node("Concat", net.conv("first", 10, 16), "second", axis=1)
-    kinds = check_without_transposes(tmp_path, net, [1, 3, 12, 12], net.conv(joined, 30, 18))
-    assert "Split" not in kinds
+    kinds = check_without_transposes(tmp_path, {"": (net, [1, 3, 12, 12], net.conv(joined, 30, 18))})
+    assert "Split" not in kinds[""]
 
 
-@pytest.mark.parametrize("axis", [2, 3])
-@pytest.mark.parametrize("kind", ["ReduceMean", "ReduceSum"])
-def test_means_and_sums_of_rows(needs_compiler, tmp_path, kind, axis):
+def test_means_and_sums_of_rows(needs_compiler, tmp_path):
     """As separable attention has them: weights for each pixel, a sum, and the sum for
     each pixel again."""
-    net = Net()
-    x = net.conv("x", 3, 25)
-    parts = ["score", "rest"]
-    net.nodes.append(helper.make_node("Split", [x, net.constant(np.array([1, 24]))], parts, axis=1))
-    weighted = net.node("Mul", "rest", net.node("Softmax", "score", axis=3))
-    axes = {"axes": [axis]} if kind == "ReduceMean" else {}
-    inputs = [weighted] if kind == "ReduceMean" else [weighted, net.constant(np.array([axis]))]
-    total = net.node(kind, *inputs, keepdims=1, **axes)
-    spread = net.node("Expand", total, net.constant(np.array([1, 24, 12, 10])))
-    kinds = check_without_transposes(tmp_path, net, [1, 3, 12, 10], net.conv(net.node("Mul", "rest", spread), 24, 18))
-    assert not {"Softmax", kind} & set(kinds)
+    cases = {}
+    for kind, axis in itertools.product(["ReduceMean", "ReduceSum"], [2, 3]):
+        net = Net()
+        x = net.conv("x", 3, 25)
+        parts = ["score", "rest"]
+        net.nodes.append(helper.make_node("Split", [x, net.constant(np.array([1, 24]))], parts, axis=1))
+        weighted = net.node("Mul", "rest", net.node("Softmax", "score", axis=3))
+        axes = {"axes": [axis]} if kind == "ReduceMean" else {}
+        inputs = [weighted] if kind == "ReduceMean" else [weighted, net.constant(np.array([axis]))]
+        total = net.node(kind, *inputs, keepdims=1, **axes)
+        spread = net.node("Expand", total, net.constant(np.array([1, 24, 12, 10])))
+        cases[kind, axis] = net, [1, 3, 12, 10], net.conv(net.node("Mul", "rest", spread), 24, 18)
+    for case, kinds in check_without_transposes(tmp_path, cases).items():
+        assert not {"Softmax", case[0]} & set(kinds), case
 
 
-@pytest.mark.parametrize("keepdims", [0, 1])
-def test_the_mean_of_all_pixels(needs_compiler, tmp_path, keepdims):
-    net = Net()
-    x = net.conv("x", 3, 24)
-    mean = net.node("ReduceMean", x, axes=[2, -1], keepdims=keepdims)
-    if keepdims:
-        gate = net.node("Sigmoid", net.conv(mean, 24, 24, kernel=1))
-        result = net.conv(net.node("Mul", x, gate), 24, 20)
-    else:
-        result = net.node("MatMul", mean, net.weights(24, 30))
-    kinds = check_without_transposes(tmp_path, net, [1, 3, 14, 14], result)
-    assert "ReduceMean" not in kinds
+def test_the_mean_of_all_pixels(needs_compiler, tmp_path):
+    cases = {}
+    for keepdims in (0, 1):
+        net = Net()
+        x = net.conv("x", 3, 24)
+        mean = net.node("ReduceMean", x, axes=[2, -1], keepdims=keepdims)
+        if keepdims:
+            gate = net.node("Sigmoid", net.conv(mean, 24, 24, kernel=1))
+            result = net.conv(net.node("Mul", x, gate), 24, 20)
+        else:
+            result = net.node("MatMul", mean, net.weights(24, 30))
+        cases[f"keepdims {keepdims}"] = net, [1, 3, 14, 14], result
+    for case, kinds in check_without_transposes(tmp_path, cases).items():
+        assert "ReduceMean" not in kinds, case
 
 
-@pytest.mark.parametrize("times", [2, 3])
-def test_several_results_of_each_channel(needs_compiler, tmp_path, times):
-    net = Net()
-    x = net.conv("x", 3, 20)
-    x = net.conv(x, 20, 20 * times, kernel=7, groups=20, strides=[2, 2], bias=False)
-    outs = 20 * times
-    x = net.node("BatchNormalization", x, *(net.constant(
-        net.random.uniform(0.5, 1.5, outs).astype(np.float32)) for _ in range(4)))
-    kinds = check_without_transposes(tmp_path, net, [1, 3, 18, 18], net.conv(net.node("Relu", x), outs, 16))
-    assert kinds.count("TaktKernel") == 2 + times
+def test_several_results_of_each_channel(needs_compiler, tmp_path):
+    cases = {}
+    for times in (2, 3):
+        net = Net()
+        x = net.conv("x", 3, 20)
+        x = net.conv(x, 20, 20 * times, kernel=7, groups=20, strides=[2, 2], bias=False)
+        outs = 20 * times
+        x = net.node("BatchNormalization", x, *(net.constant(
+            net.random.uniform(0.5, 1.5, outs).astype(np.float32)) for _ in range(4)))
+        cases[times] = net, [1, 3, 18, 18], net.conv(net.node("Relu", x), outs, 16)
+    for times, kinds in check_without_transposes(tmp_path, cases).items():
+        assert kinds.count("TaktKernel") == 2 + times
