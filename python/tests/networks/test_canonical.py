@@ -1,10 +1,12 @@
 """Networks in fewer kinds of operations: one dimension, transposed convolutions, stretched images."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 import takt
-from test_native import Net, QuantizedNet, expected
+from test_native import Net, QuantizedNet, check_together, expected
 
 
 def kinds(model):
@@ -29,33 +31,20 @@ def check_reduced(tmp_path, net, shape, result, without=(), by="reduce"):
     return reduced
 
 
-def check_compiled(tmp_path, net, shape, result):
-    path = tmp_path / "net.onnx"
-    net.save(path, shape, result)
-    artifact = takt.compile(path, cache=tmp_path, recipe="native")
-    assert artifact.recipe.name == "native", artifact.report
-    x = np.random.default_rng(4).standard_normal(shape).astype(np.float32)
-    want = expected(path, x)
-    for device in ("local-sync", "local-task"):
-        got = np.asarray(artifact.load(device=device).function()(x))
-        assert got.shape == want.shape
-        assert np.abs(got - want).max() <= 1e-5 * np.ptp(want)
-    return artifact
-
-
-@pytest.mark.parametrize("has_bias", [False, True])
-@pytest.mark.parametrize("perm", [None, [0, 2, 1, 3]])
-def test_weighted_means(needs_compiler, tmp_path, perm, has_bias):
+def test_weighted_means(needs_compiler, tmp_path):
     """A softmax over distances, and their mean: the last layers of detectors."""
-    net = Net()
-    x = net.conv("x", 3, 32, kernel=1)
-    if perm:
-        shape = net.constant(np.array([1, 4, 8, 60]))
-        x = net.node("Transpose", net.node("Reshape", x, shape), perm=perm)
-    x = net.node("Softmax", x, axis=1)
-    result = net.conv(x, 8 if perm else 32, 1, kernel=1, bias=has_bias)
-    check_reduced(tmp_path, net, [1, 3, 6, 10], result, without={"Softmax", "Transpose"})
-    check_compiled(tmp_path, net, [1, 3, 6, 10], result)
+    cases = {}
+    for perm, has_bias in itertools.product([None, (0, 2, 1, 3)], [False, True]):
+        net = Net()
+        x = net.conv("x", 3, 32, kernel=1)
+        if perm:
+            shape = net.constant(np.array([1, 4, 8, 60]))
+            x = net.node("Transpose", net.node("Reshape", x, shape), perm=perm)
+        x = net.node("Softmax", x, axis=1)
+        result = net.conv(x, 8 if perm else 32, 1, kernel=1, bias=has_bias)
+        check_reduced(tmp_path, net, [1, 3, 6, 10], result, without={"Softmax", "Transpose"})
+        cases[perm, has_bias] = net, [1, 3, 6, 10], result
+    check_together(tmp_path, cases)
 
 
 @pytest.mark.parametrize("change", ["axis", "outs", "stride"])
@@ -159,8 +148,8 @@ def test_tensors_of_one_dimension_are_images(tmp_path):
 def test_sequences_compile(needs_compiler, tmp_path):
     pytest.importorskip("onnx")
     net = Net()
-    module = check_compiled(tmp_path, net, [1, 8, 20], sequence(net)).path.read_bytes()
-    assert b"takt_conv2d_f32" in module and b"takt_max_pool2d_f32" in module
+    calls, _ = check_together(tmp_path, {"": (net, [1, 8, 20], sequence(net))})[""]
+    assert calls["takt_conv2d_f32"] and calls["takt_max_pool2d_f32"]
 
 
 def test_a_pooled_sequence(needs_compiler, tmp_path):
@@ -168,7 +157,7 @@ def test_a_pooled_sequence(needs_compiler, tmp_path):
     net = Net()
     x = net.node("Relu", net.node("Conv", "x", net.weights(24, 8, 5), strides=[2]))
     x = net.node("Flatten", net.node("GlobalAveragePool", x))
-    check_compiled(tmp_path, net, [1, 8, 64], net.node("MatMul", x, net.weights(24, 30)))
+    check_together(tmp_path, {"": (net, [1, 8, 64], net.node("MatMul", x, net.weights(24, 30)))})
 
 
 def test_sequences_of_bytes(needs_compiler, tmp_path):
@@ -188,24 +177,27 @@ def test_sequences_of_bytes(needs_compiler, tmp_path):
     assert np.abs(got - expected(path, data)).max() <= 0.1 * 1.01  # A step.
 
 
-@pytest.mark.parametrize("kernel, attributes", [TRANSPOSED[0], TRANSPOSED[2], TRANSPOSED[5]])
-def test_transposed_convolutions_compile(needs_compiler, tmp_path, kernel, attributes):
+def test_transposed_convolutions_compile(needs_compiler, tmp_path):
     pytest.importorskip("onnx")
-    net = Net()
-    x = net.node("ConvTranspose", "x", net.weights(6, 20, *kernel), net.weights(20), **attributes)
-    x = net.node("Conv", net.node("LeakyRelu", x), net.weights(18, 20, *kernel))
-    module = check_compiled(tmp_path, net, [1, 6, 7, 9][: 2 + len(kernel)], x).path.read_bytes()
-    assert b"takt_conv2d_f32" in module
+    cases = {}
+    for kernel, attributes in (TRANSPOSED[0], TRANSPOSED[2], TRANSPOSED[5]):
+        net = Net()
+        x = net.node("ConvTranspose", "x", net.weights(6, 20, *kernel), net.weights(20), **attributes)
+        x = net.node("Conv", net.node("LeakyRelu", x), net.weights(18, 20, *kernel))
+        cases[kernel] = net, [1, 6, 7, 9][: 2 + len(kernel)], x
+    for kernel, (calls, _) in check_together(tmp_path, cases).items():
+        assert calls["takt_conv2d_f32"], kernel
 
 
-@pytest.mark.parametrize("factors", [(2, 2), (8, 4), (3, 5), (1, 2)])
-@pytest.mark.parametrize("is_last", [True, False])
-def test_stretched_images(needs_compiler, tmp_path, factors, is_last):
+def test_stretched_images(needs_compiler, tmp_path):
     pytest.importorskip("onnx")
-    net = Net()
-    x = net.node("Resize", net.conv("x", 3, 20), "", net.constant(np.array([1, 1, *factors], np.float32)),
-                 mode="linear", coordinate_transformation_mode="half_pixel")
-    check_compiled(tmp_path, net, [1, 3, 7, 9], x if is_last else net.conv(x, 20, 5))
+    cases = {}
+    for factors, is_last in itertools.product([(2, 2), (8, 4), (3, 5), (1, 2)], [True, False]):
+        net = Net()
+        x = net.node("Resize", net.conv("x", 3, 20), "", net.constant(np.array([1, 1, *factors], np.float32)),
+                     mode="linear", coordinate_transformation_mode="half_pixel")
+        cases[factors, is_last] = net, [1, 3, 7, 9], x if is_last else net.conv(x, 20, 5)
+    check_together(tmp_path, cases)
 
 
 def test_stretched_images_whose_best_channel_is_searched(needs_compiler, tmp_path):
@@ -226,15 +218,16 @@ def test_stretched_images_whose_best_channel_is_searched(needs_compiler, tmp_pat
     assert (found == expected(path, x)).mean() > 0.99
 
 
-@pytest.mark.parametrize("padding", ["zeros", "border"])
-@pytest.mark.parametrize("aligned, images", [(0, 1), (1, 1), (1, 3)])
-def test_a_sampled_grid_is_gathers(needs_compiler, tmp_path, padding, aligned, images):
+def test_a_sampled_grid_is_gathers(needs_compiler, tmp_path):
     """Points inside the image, on its edges, and far outside."""
     pytest.importorskip("onnx")
-    net = Net()
-    image = net.conv("x", 3, 8)
-    points = net.node("Mul", net.conv("x", 3, 2), net.constant(np.float32(0.8)))
-    grid = net.node("Transpose", points, perm=[0, 2, 3, 1])
-    result = net.node("GridSample", image, grid, mode="bilinear", padding_mode=padding, align_corners=aligned)
-    check_reduced(tmp_path, net, [images, 3, 12, 17], result, {"GridSample"}, "sample")
-    check_compiled(tmp_path, net, [images, 3, 12, 17], net.conv(result, 8, 5))
+    cases = {}
+    for padding, (aligned, images) in itertools.product(["zeros", "border"], [(0, 1), (1, 1), (1, 3)]):
+        net = Net()
+        image = net.conv("x", 3, 8)
+        points = net.node("Mul", net.conv("x", 3, 2), net.constant(np.float32(0.8)))
+        grid = net.node("Transpose", points, perm=[0, 2, 3, 1])
+        result = net.node("GridSample", image, grid, mode="bilinear", padding_mode=padding, align_corners=aligned)
+        check_reduced(tmp_path, net, [images, 3, 12, 17], result, {"GridSample"}, "sample")
+        cases[padding, aligned, images] = net, [images, 3, 12, 17], net.conv(result, 8, 5)
+    check_together(tmp_path, cases)
