@@ -49,43 +49,48 @@ def test_only_the_dimension_of_samples_is_open():
     assert text.count(_ATTRIBUTES) == 2
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 5])
-def test_each_sample_has_its_result(needs_compiler, tmp_path, count):
-    w, image = noise(4, 3, 3, 3), noise(count, 3, 8, 8)
+def test_each_sample_has_its_result(needs_compiler, tmp_path):
+    w = noise(4, 3, 3, 3)
     function = compiled(
         "net (float[N,3,8,8] x) => (float[N,4] y, int64[N] z) { c = Conv(x, w) r = Relu(c) m = GlobalAveragePool(r)"
         " y = Flatten(m) z = ArgMax<axis = 1, keepdims = 0>(y) }", tmp_path, w=w)
-    means, places = function(image)
-    windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3), (2, 3))
-    expected = np.maximum(np.einsum("ncyxhw,kchw->nkyx", windows, w), 0).mean((2, 3))
-    np.testing.assert_allclose(means, expected, rtol=1e-4, atol=1e-5)
-    assert places.shape == (count,) and np.array_equal(places, means.argmax(1) if count else np.zeros(0))
+    for count in (0, 1, 2, 5):
+        image = noise(count, 3, 8, 8)
+        means, places = function(image)
+        windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3), (2, 3))
+        expected = np.maximum(np.einsum("ncyxhw,kchw->nkyx", windows, w), 0).mean((2, 3))
+        np.testing.assert_allclose(means, expected, rtol=1e-4, atol=1e-5, err_msg=str(count))
+        assert places.shape == (count,) and np.array_equal(places, means.argmax(1) if count else np.zeros(0)), count
 
 
-@pytest.mark.parametrize("dtype", ["float", "float16", "int8", "uint8", "int64", "bool"])
-def test_results_of_all_types(needs_compiler, tmp_path, dtype):
-    number = onnx.helper.np_dtype_to_tensor_dtype(np.dtype({"float": "float32"}.get(dtype, dtype)))
-    function = compiled(f"net (float[N,4] x) => ({dtype}[N,4] y, {dtype}[N,4] z, float[N,2,4] w) {{ "
-                        f"a = Abs(x) y = Cast<to = {number}>(a) n = Floor(a) z = Cast<to = {number}>(n) "
+def test_results_of_all_types(needs_compiler, tmp_path):
+    numbers = {name: onnx.helper.np_dtype_to_tensor_dtype(np.dtype({"float": "float32"}.get(name, name)))
+               for name in ("float", "float16", "int8", "uint8", "int64", "bool")}
+    results = ", ".join(f"{name}[N,4] y_{name}, {name}[N,4] z_{name}" for name in numbers)
+    casts = " ".join(f"y_{name} = Cast<to = {number}>(a) z_{name} = Cast<to = {number}>(n)"
+                     for name, number in numbers.items())
+    function = compiled(f"net (float[N,4] x) => (float[N,2,4] w, {results}) {{ a = Abs(x) n = Floor(a) {casts} "
                         "u = Unsqueeze(x, one) w = Concat<axis = 1>(u, u) }", tmp_path, one=np.array([1], np.int64))
     x = noise(3, 4)
-    y, z, w = function(x)
-    np.testing.assert_array_equal(y, np.abs(x).astype(y.dtype))
-    np.testing.assert_array_equal(z, np.floor(np.abs(x)).astype(z.dtype))
+    w, *found = function(x)
     np.testing.assert_array_equal(w, np.stack([x, x], 1))
+    for name, y, z in zip(numbers, found[::2], found[1::2], strict=True):
+        assert y.dtype == z.dtype == {"float": "float32"}.get(name, name)
+        np.testing.assert_array_equal(y, np.abs(x).astype(y.dtype), err_msg=name)
+        np.testing.assert_array_equal(z, np.floor(np.abs(x)).astype(z.dtype), err_msg=name)
 
 
-@pytest.mark.parametrize("count", [1, 3])
-def test_results_have_their_own_places(needs_compiler, tmp_path, count):
+def test_results_have_their_own_places(needs_compiler, tmp_path):
     function = compiled(
         "net (float[N,8,11,15] x) => (float[N,8,13,19] padded, float[N,8,13,19] y) "
         "{ padded = Pad(x, pads) c = Conv(padded, w) y = Relu(c) }", tmp_path,
         pads=np.array([0, 0, 1, 2, 0, 0, 1, 2]), w=np.eye(8, dtype=np.float32)[:, :, None, None] * 2)
-    x = noise(count, 8, 11, 15)
-    padded, y = function(x)
-    expected = np.pad(x, ((0, 0), (0, 0), (1, 1), (2, 2)))
-    np.testing.assert_array_equal(padded, expected)
-    np.testing.assert_allclose(y, np.maximum(2 * expected, 0), rtol=1e-6)
+    for count in (1, 3):
+        x = noise(count, 8, 11, 15)
+        padded, y = function(x)
+        expected = np.pad(x, ((0, 0), (0, 0), (1, 1), (2, 2)))
+        np.testing.assert_array_equal(padded, expected, err_msg=str(count))
+        np.testing.assert_allclose(y, np.maximum(2 * expected, 0), rtol=1e-6, err_msg=str(count))
 
 
 @pytest.mark.parametrize("recipe", [None, "plain"])
