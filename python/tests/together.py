@@ -37,13 +37,14 @@ class Together:
         return found
 
 
-def compiled(folder, networks, recipe="plain"):
-    """The `networks`, {case: onnx.ModelProto}, compiled at once by a recipe, that of small networks by default."""
+def compiled(folder, networks, recipe="plain", **options):
+    """The `networks`, {case: onnx.ModelProto}, compiled at once by a recipe, that of small networks by default, and
+    with further `options` of compile()."""
     import onnx
 
     def compile_one(model, name):
         onnx.save(model, folder / name)
-        artifact = takt.compile(folder / name, cache=folder, recipe=recipe)
+        artifact = takt.compile(folder / name, cache=folder, recipe=recipe, **options)
         assert artifact.recipe.name == recipe, artifact.report
         return artifact
 
@@ -59,7 +60,8 @@ def compiled(folder, networks, recipe="plain"):
 
 
 def results(folder, cases, recipe="plain", **options):
-    """{case: its result, or a tuple of several} of networks with their arguments, {case: (model, arguments)}."""
+    """{case: its result, or a tuple of several} of networks with their arguments, {case: (model, arguments)}.
+    `options` are those of load()."""
     together = compiled(folder, {case: model for case, (model, _) in cases.items()}, recipe)
     return together.call({case: arguments for case, (_, arguments) in cases.items()}, **options)
 
