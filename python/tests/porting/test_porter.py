@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import takt
+import together
 
 onnx = pytest.importorskip("onnx")
 
@@ -14,6 +15,7 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 
 from takt.porting import porter  # noqa: E402
+from takt.rewriting import rewriter  # noqa: E402
 
 RNG = np.random.default_rng(7)
 
@@ -246,19 +248,20 @@ def test_the_mean_of_a_large_image_is_exact(needs_compiler, tmp_path):
 
 
 def test_the_mean_of_a_large_image_is_a_call(needs_compiler, tmp_path):
-    w, x = floats(20, 3, 3, 3), floats(1, 3, 96, 80)
+    cases, x = {}, floats(1, 3, 96, 80)
     for keeps in (0, 1):
         model = model_of([helper.make_node("Conv", ["x", "w"], ["c"], pads=[1] * 4),
                           helper.make_node("ReduceMean", ["c"], ["y"], axes=[2, 3], keepdims=keeps)],
-                         {"x": [1, 3, 96, 80]}, {"y": None}, w=w)
-        path = tmp_path / f"net{keeps}.onnx"
-        onnx.save(model, path)
-        artifact = takt.compile(path, cache=tmp_path, recipe="native")
-        assert b"takt_mean_pool2d_f32" in artifact.path.read_bytes()
-        wanted = run(model, {"x": x})[0]
-        found = artifact.load().net(x)
-        assert found.shape == wanted.shape
-        np.testing.assert_allclose(found, wanted, atol=1e-5)
+                         {"x": [1, 3, 96, 80]}, {"y": None}, w=floats(20, 3, 3, 3))
+        cases[keeps] = model
+        _, kernels = rewriter.rewrite(porter.port(model))
+        assert "takt_mean_pool2d_f32" in [kernel.function for kernel in kernels], keeps
+    whole = together.compiled(tmp_path, cases, "native")
+    assert b"takt_mean_pool2d_f32" in whole.artifact.path.read_bytes()
+    for keeps, found in whole.call({keeps: [x] for keeps in cases}).items():
+        wanted = run(cases[keeps], {"x": x})[0]
+        assert found.shape == wanted.shape, keeps
+        np.testing.assert_allclose(found, wanted, atol=1e-5, err_msg=f"keepdims {keeps}")
 
 
 def indices_of(*ranges):
@@ -344,28 +347,29 @@ def test_a_convolution_of_padding_alone_is_its_bias(bias):
     check(network, {"x": floats(2, 4, 1, 5)}, "Conv")
 
 
-@pytest.mark.parametrize("kind, options", [
-    ("AveragePool", {"kernel_shape": [2, 2], "strides": [3, 3], "pads": [1, 0, 0, 0]}),
-    ("MaxPool", {"kernel_shape": [1, 3], "strides": [1, 3], "ceil_mode": 1}),
-    ("MaxPool", {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1, "pads": [1, 1, 0, 0]}),
-    ("MaxPool", {"kernel_shape": [3, 2], "strides": [1, 4], "pads": [1, 0, 1, 0]})])
-def test_pools_end_with_their_last_window(needs_compiler, tmp_path, kind, options):
-    path = tmp_path / "net.onnx"
-    network = model_of([helper.make_node(kind, ["x"], ["y"], **options)], {"x": [2, 3, 4, 4]}, {"y": None})
-    onnx.save(network, path)
-    x = floats(2, 3, 4, 4)
-    wanted, = ort_run(network, {"x": x})
-    np.testing.assert_allclose(takt.compile(path, cache=tmp_path).load().net(x), wanted, atol=1e-5)
+def check_compiled(folder, cases, check=np.testing.assert_array_equal):
+    """Networks that are compiled at once give the results of ONNX Runtime."""
+    given = {case: (model, feeds.values()) for case, (model, feeds) in cases.items()}
+    for case, found in together.results(folder, given).items():
+        check(found, ort_run(*cases[case])[0], err_msg=str(case))
 
 
-@pytest.mark.parametrize("mode", ["DCR", "CRD"])
-def test_channels_become_pixels(needs_compiler, tmp_path, mode):
-    path = tmp_path / "net.onnx"
-    network = model_of([helper.make_node("DepthToSpace", ["x"], ["y"], blocksize=3, mode=mode)],
-                       {"x": [1, 9, 2, 1]}, {"y": [1, 1, 6, 3]})
-    onnx.save(network, path)
-    x = floats(1, 9, 2, 1)
-    assert (takt.compile(path, cache=tmp_path).load().net(x) == run(network, {"x": x})[0]).all()
+def test_pools_end_with_their_last_window(needs_compiler, tmp_path):
+    cases = {}
+    for kind, own in (
+            ("AveragePool", {"kernel_shape": [2, 2], "strides": [3, 3], "pads": [1, 0, 0, 0]}),
+            ("MaxPool", {"kernel_shape": [1, 3], "strides": [1, 3], "ceil_mode": 1}),
+            ("MaxPool", {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1, "pads": [1, 1, 0, 0]}),
+            ("MaxPool", {"kernel_shape": [3, 2], "strides": [1, 4], "pads": [1, 0, 1, 0]})):
+        model = model_of([helper.make_node(kind, ["x"], ["y"], **own)], {"x": [2, 3, 4, 4]}, {"y": None})
+        cases[f"{kind} {own}"] = model, {"x": floats(2, 3, 4, 4)}
+    check_compiled(tmp_path, cases, functools.partial(np.testing.assert_allclose, atol=1e-5))
+
+
+def test_channels_become_pixels(needs_compiler, tmp_path):
+    check_compiled(tmp_path, {mode: (
+        model_of([helper.make_node("DepthToSpace", ["x"], ["y"], blocksize=3, mode=mode)], {"x": [1, 9, 2, 1]},
+                 {"y": [1, 1, 6, 3]}), {"x": floats(1, 9, 2, 1)}) for mode in ("DCR", "CRD")})
 
 
 @pytest.mark.parametrize("shape, weights, group, convolutions, options", [
@@ -897,18 +901,21 @@ def test_sequences_are_their_members():
     assert not any("Sequence" in kind for kind in kinds(ported))
 
 
-@pytest.mark.parametrize("aligned", [0, 1])
-def test_a_sampled_grid_stays_in_its_image(tmp_path, aligned):
-    model = model_of(
-        [helper.make_node("AffineGrid", ["x", "size"], ["grid"], align_corners=aligned),
-         helper.make_node("GridSample", ["image", "grid"], ["y"], align_corners=aligned)],
-        {"x": [2, 2, 3], "image": [2, 2, 6, 7]}, {"y": [2, 2, 5, 4]}, opset=20, size=np.array([2, 2, 5, 4]))
-    feeds = {"x": floats(2, 2, 3), "image": floats(2, 2, 6, 7)}
-    ported = check(model, feeds, "AffineGrid")
-    assert "GridSample" not in kinds(ported)
-    onnx.save(model, tmp_path / "net.onnx")
-    found = takt.compile(tmp_path / "net.onnx", cache=tmp_path, recipe="plain").load().net(*feeds.values())
-    np.testing.assert_allclose(found, run(model, feeds)[0], atol=1e-5)
+def test_a_sampled_grid_stays_in_its_image(needs_compiler, tmp_path):
+    cases = {}
+    for aligned in (0, 1):
+        model = model_of(
+            [helper.make_node("AffineGrid", ["x", "size"], ["grid"], align_corners=aligned),
+             helper.make_node("GridSample", ["image", "grid"], ["y"], align_corners=aligned)],
+            {"x": [2, 2, 3], "image": [2, 2, 6, 7]}, {"y": [2, 2, 5, 4]}, opset=20, size=np.array([2, 2, 5, 4]))
+        feeds = {"x": floats(2, 2, 3), "image": floats(2, 2, 6, 7)}
+        ported = check(model, feeds, "AffineGrid")
+        assert "GridSample" not in kinds(ported)
+        cases[aligned] = model, list(feeds.values())
+    for aligned, found in together.results(tmp_path, cases).items():
+        model, (x, image) = cases[aligned]
+        wanted, = run(model, {"x": x, "image": image})
+        np.testing.assert_allclose(found, wanted, atol=1e-5, err_msg=f"align_corners {aligned}")
 
 
 @pytest.mark.parametrize("heads, groups, flat", [(2, 2, True), (4, 2, True), (4, 2, False)])
@@ -969,28 +976,22 @@ def test_reductions_of_single_numbers(kind, shape, axes, keepdims):
     check(model, {"x": np.abs(floats(*shape)) + 0.1}, kind)
 
 
-@pytest.mark.parametrize("kind", ["max", "min"])
-@pytest.mark.parametrize("axis, element", [(0, np.float32), (-1, np.float32), (0, np.int64), (-1, np.int32)])
-def test_the_greatest_of_what_is_scattered(needs_compiler, tmp_path, kind, axis, element):
-    shape, given = [4, 3], [6, 3] if axis == 0 else [4, 5]
-    number = helper.np_dtype_to_tensor_dtype(np.dtype(element))
-    model = model_of([helper.make_node("ScatterElements", ["x", "i", "u"], ["y"], axis=axis, reduction=kind)],
-                     {"x": (number, shape), "i": (TensorProto.INT64, given), "u": (number, given)},
-                     {"y": (number, shape)}, opset=18)
-    feeds = {"x": (9 * floats(*shape)).astype(element), "i": RNG.integers(-3, 3, given),
-             "u": (9 * floats(*given)).astype(element)}
-    onnx.save(model, tmp_path / "net.onnx")
-    found = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(*feeds.values())
-    np.testing.assert_array_equal(found, ort_run(model, feeds)[0])
-
-
-def test_the_greatest_of_constants(needs_compiler, tmp_path):
+def test_the_greatest_of_what_is_scattered(needs_compiler, tmp_path):
+    cases = {}
+    for kind in ("max", "min"):
+        for axis, element in ((0, "float32"), (-1, "float32"), (0, "int64"), (-1, "int32")):
+            shape, given = [4, 3], [6, 3] if axis == 0 else [4, 5]
+            number = helper.np_dtype_to_tensor_dtype(np.dtype(element))
+            model = model_of([helper.make_node("ScatterElements", ["x", "i", "u"], ["y"], axis=axis, reduction=kind)],
+                             {"x": (number, shape), "i": (TensorProto.INT64, given), "u": (number, given)},
+                             {"y": (number, shape)}, opset=18)
+            cases[kind, axis, element] = model, {
+                "x": (9 * floats(*shape)).astype(element), "i": RNG.integers(-3, 3, given),
+                "u": (9 * floats(*given)).astype(element)}
     model = model_of([helper.make_node("ScatterElements", ["x", "i", "u"], ["y"], reduction="max")],
                      {"x": [4], "i": (TensorProto.INT64, [6])}, {"y": [4]}, opset=18, u=floats(6))
-    feeds = {"x": floats(4), "i": RNG.integers(-3, 3, [6])}
-    onnx.save(model, tmp_path / "net.onnx")
-    found = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(*feeds.values())
-    np.testing.assert_array_equal(found, ort_run(model, feeds)[0])
+    cases["of constants"] = model, {"x": floats(4), "i": RNG.integers(-3, 3, [6])}
+    check_compiled(tmp_path, cases)
 
 
 def test_a_condition_without_a_choice():
@@ -1030,18 +1031,20 @@ def test_a_size_that_follows_from_two_open_ones(needs_compiler, tmp_path, shape,
     np.testing.assert_array_equal(function(x), -np.maximum(x, 0).reshape(wanted))
 
 
-@pytest.mark.parametrize("limit", [20, 15])
-def test_a_limit_of_softplus(needs_compiler, tmp_path, limit):
-    model = model_of(
-        [helper.make_node("Softplus", ["x"], ["t"]), helper.make_node("Greater", ["x", "limit"], ["g"]),
-         helper.make_node("Where", ["g", "x", "t"], ["y"]), helper.make_node("Abs", ["x"], ["a"]),
-         helper.make_node("Mul", ["a", "half"], ["w"]), helper.make_node("Tanh", ["t"], ["m"])],
-        {"x": [200]}, {name: [200] for name in ("y", "w", "m")}, limit=np.float32(limit), half=np.float32(0.5))
-    assert ("Where" in kinds(porter.port(model))) == (limit < 16)
-    onnx.save(model, tmp_path / "net.onnx")
-    x = floats(200) * 8
-    for found, wanted in zip(takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(x), run(model, {"x": x})):
-        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+def test_a_limit_of_softplus(needs_compiler, tmp_path):
+    cases = {}
+    for limit in (20, 15):
+        model = model_of(
+            [helper.make_node("Softplus", ["x"], ["t"]), helper.make_node("Greater", ["x", "limit"], ["g"]),
+             helper.make_node("Where", ["g", "x", "t"], ["y"]), helper.make_node("Abs", ["x"], ["a"]),
+             helper.make_node("Mul", ["a", "half"], ["w"]), helper.make_node("Tanh", ["t"], ["m"])],
+            {"x": [200]}, {name: [200] for name in ("y", "w", "m")}, limit=np.float32(limit), half=np.float32(0.5))
+        assert ("Where" in kinds(porter.port(model))) == (limit < 16)
+        cases[limit] = model, [floats(200) * 8]
+    for limit, results in together.results(tmp_path, cases).items():
+        model, (x,) = cases[limit]
+        for found, wanted in zip(results, run(model, {"x": x})):
+            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5, err_msg=f"limit {limit}")
 
 
 @pytest.mark.parametrize("way", ["half_pixel", "align_corners", "asymmetric"])
@@ -1061,8 +1064,7 @@ def test_places_between_pixels_as_pytorch_counts_them():
     check(model, {"x": floats(1, 2, 4, 5)}, "Resize")
 
 
-@pytest.mark.parametrize("chosen", [0, 2])
-def test_rows_whose_number_a_call_finds_are_not_expanded(needs_compiler, tmp_path, chosen):
+def test_rows_whose_number_a_call_finds_are_not_expanded(needs_compiler, tmp_path):
     """The rows of an expert, which may get none."""
     from onnx import parser
 
@@ -1073,9 +1075,9 @@ def test_rows_whose_number_a_call_finds_are_not_expanded(needs_compiler, tmp_pat
     table = floats(4, 3)
     model.graph.initializer.append(numpy_helper.from_array(table, "w"))
     onnx.save(model, tmp_path / "net.onnx")
-    x = np.float32([-1, 1, -1, 1]) if chosen else np.full(4, -1, np.float32)
-    found = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(x)
-    np.testing.assert_allclose(found, table[x > 0].sum(0), rtol=1e-6)
+    net = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net
+    for x in (np.float32([-1, 1, -1, 1]), np.full(4, -1, np.float32)):
+        np.testing.assert_allclose(net(x), table[x > 0].sum(0), rtol=1e-6)
 
 
 @pytest.mark.parametrize("sizes, stays", [
@@ -1089,17 +1091,15 @@ def test_what_does_not_grow_is_not_expanded(sizes, stays):
     np.testing.assert_array_equal(run(ported, {"x": x})[0], run(model, {"x": x})[0])
 
 
-@pytest.mark.parametrize("element", [np.uint8, np.int8])
-def test_bytes_are_resized_as_floats_are(needs_compiler, tmp_path, element):
-    onnxruntime = pytest.importorskip("onnxruntime")
-    resize = helper.make_node("Resize", ["x", "", "scales"], ["y"], mode="linear")
-    model = model_of([resize], {"x": (helper.np_dtype_to_tensor_dtype(np.dtype(element)), [1, 2, 5, 4])}, {"y": None},
-                     scales=np.float32([1, 1, 2, 4]))
-    model.graph.output[0].type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(np.dtype(element))
-    onnx.save(model, tmp_path / "net.onnx")
-    x = RNG.integers(-128, 128, (1, 2, 5, 4)).astype(element)
-    wanted = onnxruntime.InferenceSession(tmp_path / "net.onnx").run(None, {"x": x})[0]
-    np.testing.assert_array_equal(takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(x), wanted)
+def test_bytes_are_resized_as_floats_are(needs_compiler, tmp_path):
+    cases = {}
+    for element in ("uint8", "int8"):
+        resize = helper.make_node("Resize", ["x", "", "scales"], ["y"], mode="linear")
+        number = helper.np_dtype_to_tensor_dtype(np.dtype(element))
+        model = model_of([resize], {"x": (number, [1, 2, 5, 4])}, {"y": (number, None)},
+                         scales=np.float32([1, 1, 2, 4]))
+        cases[element] = model, {"x": RNG.integers(-128, 128, (1, 2, 5, 4)).astype(element)}
+    check_compiled(tmp_path, cases)
 
 
 @pytest.mark.parametrize("mode", ["nearest", "linear"])
@@ -1164,15 +1164,17 @@ def test_images_of_other_sizes(own, factors):
     np.testing.assert_allclose(ort_run(ported, {"x": x})[0], ort_run(model, {"x": x})[0], rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("kind, own", [("MatMul", {}), ("Gemm", {"transA": 1}), ("Gemm", {"beta": 0.5})])
-def test_products_of_nothing(needs_compiler, tmp_path, kind, own):
-    bias = {"c": floats(4)} if "beta" in own else {}
-    nodes = [helper.make_node(kind, ["x", "w", *bias], ["y"], **own)]
-    shape = [0, 3] if "transA" in own else [3, 0]
-    model = model_of(nodes, {"x": shape, "w": [0, 4]}, {"y": [3, 4]}, **bias)
-    onnx.save(model, tmp_path / "net.onnx")
-    found = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(np.zeros(shape, np.float32), floats(0, 4))
-    np.testing.assert_array_equal(found, np.broadcast_to(0.5 * bias.get("c", np.float32(0)), (3, 4)))
+def test_products_of_nothing(needs_compiler, tmp_path):
+    cases, wanted = {}, {}
+    for kind, own in (("MatMul", {}), ("Gemm", {"transA": 1}), ("Gemm", {"beta": 0.5})):
+        bias = {"c": floats(4)} if "beta" in own else {}
+        nodes = [helper.make_node(kind, ["x", "w", *bias], ["y"], **own)]
+        shape, case = [0, 3] if "transA" in own else [3, 0], f"{kind} {own}"
+        model = model_of(nodes, {"x": shape, "w": [0, 4]}, {"y": [3, 4]}, **bias)
+        cases[case] = model, [np.zeros(shape, np.float32), floats(0, 4)]
+        wanted[case] = np.broadcast_to(0.5 * bias.get("c", np.float32(0)), (3, 4))
+    for case, found in together.results(tmp_path, cases).items():
+        np.testing.assert_array_equal(found, wanted[case], err_msg=case)
 
 
 def test_no_part_of_the_porter_hides_another():
@@ -1203,23 +1205,22 @@ def test_a_sequence_of_a_place_that_is_not_known_stays():
     assert kinds(porter.port(model)) == ["SequenceConstruct", "SequenceAt"]
 
 
-@pytest.mark.parametrize("shape, options", [
-    ([2, 3, 8, 6], {}), ([1, 2, 8, 6], {"storage_order": 1}), ([1, 3, 8], {}), ([1, 2, 4, 4, 6], {}),
-    ([1, 2, 9, 7], {"pads": [1, 0, 0, 1]}), ([2, 1, 9, 8], {"ceil_mode": 1, "pads": [1, 0, 0, 0]}),
-    ([1, 1, 9, 7], {"auto_pad": "SAME_LOWER"})])
-def test_places_of_maxima_count_over_all_channels(needs_compiler, tmp_path, shape, options):
-    window = [2] * (len(shape) - 2)
-    path = tmp_path / "net.onnx"
-    network = model_of(
-        [helper.make_node("MaxPool", ["x"], ["top", "place"], kernel_shape=window, strides=window, **options),
-         helper.make_node("Relu", ["top"], ["y"])],
-        {"x": shape}, {"y": None})
-    network.graph.output.append(helper.make_tensor_value_info("place", TensorProto.INT64, None))
-    onnx.save(network, path)
-    x = floats(*shape)
-    found = takt.compile(path, cache=tmp_path).load().net(x)
-    order = "F" if "storage_order" in options else "C"
-    for index in np.ndindex(*found[1].shape):
-        plane, at = divmod(int(found[1][index]), math.prod(shape[2:]))
-        assert plane == index[0] * shape[1] + index[1]
-        assert max(x[index[:2]].ravel(order)[at], 0) == found[0][index]
+def test_places_of_maxima_count_over_all_channels(needs_compiler, tmp_path):
+    cases, orders = {}, {}
+    for shape, options in (
+            ([2, 3, 8, 6], {}), ([1, 2, 8, 6], {"storage_order": 1}), ([1, 3, 8], {}), ([1, 2, 4, 4, 6], {}),
+            ([1, 2, 9, 7], {"pads": [1, 0, 0, 1]}), ([2, 1, 9, 8], {"ceil_mode": 1, "pads": [1, 0, 0, 0]}),
+            ([1, 1, 9, 7], {"auto_pad": "SAME_LOWER"})):
+        window, case = [2] * (len(shape) - 2), f"{shape} {options}"
+        network = model_of(
+            [helper.make_node("MaxPool", ["x"], ["top", "place"], kernel_shape=window, strides=window, **options),
+             helper.make_node("Relu", ["top"], ["y"])],
+            {"x": shape}, {"y": None, "place": (TensorProto.INT64, None)})
+        cases[case] = network, [floats(*shape)]
+        orders[case] = "F" if "storage_order" in options else "C"
+    for case, (tops, places) in together.results(tmp_path, cases).items():
+        x, = cases[case][1]
+        for index in np.ndindex(*places.shape):
+            plane, at = divmod(int(places[index]), math.prod(x.shape[2:]))
+            assert plane == index[0] * x.shape[1] + index[1], case
+            assert max(x[index[:2]].ravel(orders[case])[at], 0) == tops[index], case
