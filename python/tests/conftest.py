@@ -20,7 +20,7 @@ def simple():
     return takt.load(TESTDATA / "api/simple_mul.vmfb", device="local-sync")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def needs_compiler():
     try:
         compiler_version()

@@ -1,6 +1,7 @@
 import json
 import pathlib
 import platform
+import shutil
 import subprocess
 import sys
 
@@ -49,6 +50,18 @@ def change(data):
     return data[:100] + bytes([data[100] ^ 1]) + data[101:]
 
 
+@pytest.fixture(scope="module")
+def caches(needs_compiler, tmp_path_factory):
+    """Two caches in which `MUL` is: given as text, and as a file."""
+    folder = tmp_path_factory.mktemp("caches")
+    path = folder / "mul.mlir"
+    path.write_text(MUL)
+    for name, model in (("text", MUL), ("file", path)):
+        takt.compile(model, cache=folder / name)
+        assert takt.compile(model, cache=folder / name).report["cached"]
+    return folder
+
+
 @pytest.mark.parametrize("pattern, damage", [
     ("*.vmfb", cut),
     ("*.vmfb", change),
@@ -60,20 +73,18 @@ def change(data):
     ("*.module.json", cut),
     ("*.module.json", lambda data: b"null"),
 ])
-@pytest.mark.parametrize("is_file", [False, True])
-def test_what_is_damaged_in_the_cache_is_made_again(needs_compiler, tmp_path, pattern, damage, is_file):
-    path, cache = tmp_path / "mul.mlir", tmp_path / "cache"
-    path.write_text(MUL)
-    model = path if is_file else MUL
-    first = takt.compile(model, cache=cache)
-    assert takt.compile(model, cache=cache).report["cached"]
+@pytest.mark.parametrize("given", ["text", "file"])
+def test_what_is_damaged_in_the_cache_is_made_again(caches, tmp_path, pattern, damage, given):
+    cache, model = tmp_path / "cache", caches / "mul.mlir" if given == "file" else MUL
+    shutil.copytree(caches / given, cache)
+    module, = cache.glob("*.vmfb")
     found = list(cache.glob(pattern))
-    assert len(found) == (is_file or pattern != "*.request.json")
+    assert len(found) == (given == "file" or pattern != "*.request.json")
     for each in found:
         each.write_bytes(damage(each.read_bytes()))
     for _ in range(2):
         again = takt.compile(model, cache=cache)
-        assert again.path == first.path and again.load().mul([1, 2, 3, 4], [2, 2, 2, 2]).tolist() == [2, 4, 6, 8]
+        assert again.path == module and again.load().mul([1, 2, 3, 4], [2, 2, 2, 2]).tolist() == [2, 4, 6, 8]
     assert again.report["cached"]
 
 
@@ -93,8 +104,6 @@ def test_a_compiler_that_is_interrupted_leaves_no_module(needs_compiler, tmp_pat
 
 
 def test_a_module_is_saved_whole_or_not_at_all(needs_compiler, tmp_path, monkeypatch):
-    import shutil
-
     artifact = takt.compile(MUL, cache=tmp_path / "cache")
     target, link = tmp_path / "mul.vmfb", tmp_path / "link.vmfb"
     target.write_bytes(b"before")
@@ -239,27 +248,29 @@ def test_two_networks_are_in_one_workload(needs_compiler, mlp, tmp_path):
     assert "left.policy" in profile and "right.policy" in profile
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "int8"])
-def test_results_have_the_sign_that_is_declared(needs_compiler, tmp_path, dtype):
+def test_results_have_the_sign_that_is_declared(needs_compiler, tmp_path):
     """The compiler's integers have none."""
     onnx = pytest.importorskip("onnx")
     helper = onnx.helper
-    element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    kinds = ["uint8", "uint16", "uint32", "int8"]
+    declared = [[helper.make_tensor_value_info(f"{name}_{kind}", helper.np_dtype_to_tensor_dtype(np.dtype(kind)), [3])
+                 for kind in kinds] for name in "xy"]
     graph = helper.make_graph(
-        [helper.make_node("Max", ["x", "x"], ["y"])], "net",
-        [helper.make_tensor_value_info("x", element, [3])], [helper.make_tensor_value_info("y", element, [3])])
+        [helper.make_node("Max", [f"x_{kind}", f"x_{kind}"], [f"y_{kind}"]) for kind in kinds], "net", *declared)
     path = tmp_path / "net.onnx"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
     module = takt.compile(path, cache=tmp_path).load()
-    x = np.array([1, np.iinfo(dtype).max, 0], dtype)
+    given = [np.array([1, np.iinfo(kind).max, 0], kind) for kind in kinds]
     with takt.Instance(workers=1) as robot:
         stream = robot.stream(module)
-        stream.map_input(0)[...] = x
+        for i, x in enumerate(given):
+            stream.map_input(i)[...] = x
         stream.publish_input()
         stream.wait_idle(timeout=60)
-        for result in (module.net(x), module.net.submit(x).result(), stream.take()):
-            assert result.dtype == dtype
-            assert result.tolist() == x.tolist()
+        for results in (module.net(*given), module.net.submit(*given).result(), stream.take()):
+            for x, result in zip(given, results, strict=True):
+                assert result.dtype == x.dtype
+                assert result.tolist() == x.tolist(), x.dtype
 
 
 def test_networks_of_doubles_compute_doubles(needs_compiler, tmp_path):
@@ -444,19 +455,42 @@ def test_what_is_no_model_is_named(needs_compiler, testdata, mlp, tmp_path):
         takt.compile(tmp_path, cache=tmp_path)
 
 
+@pytest.fixture(scope="module")
+def modules(needs_compiler, tmp_path_factory):
+    """The cache of tests that need a module, and no answer to an earlier call."""
+    return tmp_path_factory.mktemp("modules")
+
+
+@pytest.fixture(scope="module")
+def import_once():
+    """The importer, which reads equal networks once."""
+    from takt.compiling import importers
+
+    imported, import_onnx = {}, importers._import_onnx
+
+    def read(model, what):
+        key = model.SerializeToString()
+        if key not in imported:
+            imported[key] = import_onnx(model, what)
+        return imported[key]
+
+    return read
+
+
 @pytest.mark.parametrize("error", [KeyError("w"), RecursionError("too deep"), OSError(28, "No space left"),
                                    UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"), ValueError("a\nb")])
 @pytest.mark.parametrize("step", ["annotate", "rewritten", "text"])
-def test_whatever_a_pass_throws_is_an_error_of_compiling(
-    needs_compiler, mlp, tmp_path, monkeypatch, capsys, step, error
-):
+def test_whatever_a_pass_throws_is_an_error_of_compiling(mlp, modules, import_once, monkeypatch, capsys, step, error):
     from takt.__main__ import main
     from takt.compiling import declarations, importers
 
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setenv("TAKT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("TAKT_CACHE", str(modules))
+    monkeypatch.setattr(importers, "_import_onnx", import_once)
+    for answer in modules.glob("*.request.json"):
+        answer.unlink()
     place = {"annotate": declarations, "rewritten": importers, "text": importers.Source}[step]
     monkeypatch.setattr(place, step, fail)
     said = f"{type(error).__name__}: {' '.join(str(error).split())}"
