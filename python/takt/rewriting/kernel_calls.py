@@ -14,8 +14,9 @@ _TILE_MACS = 3e6
 _TILE_ELEMENTS = 64 << 10
 # In the order of the kernels' numbers.
 ACTIVATIONS = ("none", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "tanh", "gelu")
-_BYTES_PER_CYCLE = 8  # Of weights, from a cache that cores share.
-_CACHE_BYTES = 16 << 20
+_BYTES_PER_CYCLE = 5  # Of weights, from a cache that cores share, or from memory.
+_OWN_CACHE_BYTES = 5 << 18
+_SQUARE_NUMBERS = 1536  # Of channels, in the squares of a step of Winograd's method.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,8 +55,7 @@ def make_kernel(function: str, shape: tuple[int, ...], **options: Any) -> Kernel
         tiles = max(math.ceil(macs / 9 / _TILE_ELEMENTS), min(4, math.ceil(macs / 9 / 8192)))
     weights = oc * kh * kw * (c // groups)
     if is_winograd:
-        pixel_tiles = min(tiles, max(1, pixels // 6))
-        block_tiles = _quads(blocks, max(1, round(tiles / pixel_tiles)))
+        pixel_tiles, block_tiles = _winograd_tiles(shape, tiles)
     elif is_wide and weights > n * shape[1] * shape[2] * c:
         # Few pixels, many weights: each tile reads its own weights only.
         block_tiles = _quads(blocks, tiles)
@@ -72,22 +72,48 @@ def squares_of(shape: tuple[int, ...]) -> int:
     return n * -(-oh // 4) * -(-ow // 4)
 
 
+def _winograd_tiles(shape: tuple[int, ...], tiles: int) -> tuple[int, int]:
+    """How many parts of the squares and of the blocks. The weights are read for each part of the squares, which are
+    transformed for each part of the blocks."""
+    squares, blocks, at_once = squares_of(shape), -(-shape[6] // BLOCK), _squares_at_once(shape)
+    if _winograd_bytes(shape) > _OWN_CACHE_BYTES and at_once >= 12:
+        pixel_tiles = -(-squares // at_once)
+    else:
+        pixel_tiles = min(tiles, max(1, squares // 6))
+    return pixel_tiles, _quads(blocks, max(1, round(tiles / pixel_tiles)))
+
+
+def _squares_at_once(shape: tuple[int, ...]) -> int:
+    """In a step of the kernel, which reads the weights of its tile."""
+    squares = _SQUARE_NUMBERS // shape[3]
+    return min(squares // 6 * 6, 18) if squares > 6 else squares
+
+
+def _winograd_bytes(shape: tuple[int, ...]) -> int:
+    """Of its weights."""
+    return 36 * shape[3] * -(-shape[6] // BLOCK) * BLOCK * 4
+
+
 def prefers_winograd(shape: tuple[int, ...], products: int) -> bool:
-    """Whether Winograd's method is quicker than so many products at once: by
-    estimates of cycles for products, transformations and reading the weights."""
+    """Whether Winograd's method is quicker than so many products at once: by estimates of the time, in vectors of
+    products, for products, transformations and reading the weights."""
     (n, _, _, c, oh, ow, oc, *geometry, groups) = shape
     if tuple(geometry[:6]) != (3, 3, 1, 1, 1, 1) or groups != 1 or not 16 <= c <= 512 or oc < 9:
         return False
-    blocks, squares = -(-oc // BLOCK), squares_of(shape)
-    weights = c * blocks * BLOCK * 4  # Bytes of each product.
-    direct = 9 * n * oh * ow * c * blocks / products + reading_of(9 * weights)
-    quick = 36 * squares * c * blocks + reading_of(36 * weights) + squares * (14 * c + 192 * blocks)
+    kernel = make_kernel("takt_winograd2d_f32", shape)
+    blocks, squares, weights = -(-oc // BLOCK), squares_of(shape), _winograd_bytes(shape)
+    each, larger = divmod(squares, kernel.pixel_tiles)
+    steps, more_steps = (-(-count // _squares_at_once(shape)) for count in (each, each + 1))
+    readings = (kernel.pixel_tiles - larger) * steps + larger * more_steps
+    direct = max(9 * n * oh * ow * c * blocks / products, reading_of(weights // 4))
+    quick = max(36 * squares * c * blocks, readings * reading_of(weights))
+    quick += squares * (14 * c * kernel.block_tiles + 192 * blocks)
     return quick < 0.8 * direct
 
 
 def reading_of(weights: int) -> float:
-    """Cycles to read so many bytes of weights. More than a cache holds come from memory."""
-    return weights / (_BYTES_PER_CYCLE if weights <= _CACHE_BYTES else _BYTES_PER_CYCLE / 3)
+    """The time to read so many bytes of weights, in that of vectors of products."""
+    return weights / (_BYTES_PER_CYCLE if weights > _OWN_CACHE_BYTES else 4 * _BYTES_PER_CYCLE)
 
 
 def _quads(blocks: int, tiles: int) -> int:

@@ -259,6 +259,10 @@ def test_winograd_is_taken_where_it_is_quicker():
     assert prefers_winograd(shape(128, 16, 16), 1) and not prefers_winograd(shape(128, 16, 16), 2)
     assert not prefers_winograd(shape(7, 512, 512), 1)  # Too many weights for so few pixels.
     assert not prefers_winograd(shape(10, 512, 1024), 1)  # More weights than a cache holds.
+    # The weights are read again for some squares each. All of these were measured.
+    assert all(prefers_winograd(shape(*each), 1) for each in [(28, 256, 256), (20, 160, 160), (28, 128, 256)])
+    assert not any(prefers_winograd(shape(*each), 1) for each in [
+        (14, 256, 256), (14, 384, 384), (28, 384, 384), (14, 512, 512), (28, 512, 512), (20, 320, 320)])
     assert not prefers_winograd(shape(56, 3, 64), 1)
     assert not prefers_winograd(shape(56, 64, 64, groups=2), 1)
     assert not prefers_winograd(shape(56, 64, 64, (3, 3, 2, 2, 1, 1, 1, 1)), 1)
