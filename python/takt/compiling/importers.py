@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib.util
 import os
 import pathlib
@@ -169,7 +170,7 @@ def _read_network(model: Any, path: pathlib.Path) -> Source:
     try:
         known = overhang.cut(porter.in_standard(_of_opset(model)))
         try:
-            one = samples.split(known)
+            one = samples.split(known, functools.partial(porter.in_terms_of, samples.KNOWN))
         except Exception as error:  # All samples are computed together, as the network has it.
             failed["samples"] = str(error) if isinstance(error, counting.Unproved) else said(error)
         network = _portable(known if one is None else one.model, left)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
@@ -35,8 +35,7 @@ _LABELS = "0123456789"  # They stand for the dimensions of an ellipsis.
 # They read images: the samples are outermost, the channels follow.
 _IMAGES = {
     "AveragePool", "BatchNormalization", "Conv", "ConvInteger", "ConvTranspose", "DepthToSpace", "GlobalAveragePool",
-    "GlobalLpPool", "GlobalMaxPool", "GroupNormalization", "InstanceNormalization", "LRN", "LpPool", "MaxPool",
-    "SpaceToDepth",
+    "GlobalLpPool", "GlobalMaxPool", "InstanceNormalization", "LRN", "LpPool", "MaxPool", "SpaceToDepth",
 }
 _ALONG_AN_AXIS = {"CumSum": 0, "Hardmax": -1, "LogSoftmax": -1, "LpNormalization": -1, "Softmax": -1}
 _REDUCTIONS = {
@@ -47,6 +46,21 @@ _RESHAPES = {"Flatten", "Reshape", "Squeeze", "Unsqueeze"}
 _PLACES = (6, 7)  # Types that hold all places in a tensor: int32, int64.
 # The results are the values that they read.
 _AS_THEY_ARE = {*_RESHAPES, "Cast", "Identity"}
+
+# The methods of _Proof that follow samples through a node.
+_RULES = {
+    **dict.fromkeys(_ELEMENTWISE, "on_elementwise"), **dict.fromkeys(_IMAGES, "on_image"),
+    **dict.fromkeys(_ALONG_AN_AXIS, "on_axis"), **dict.fromkeys(_REDUCTIONS, "on_reduction"),
+    **dict.fromkeys(_RESHAPES, "on_reshape"),
+    "ArgMax": "on_extreme", "ArgMin": "on_extreme", "Concat": "on_concat", "DequantizeLinear": "on_scales",
+    "Det": "on_matrix", "Einsum": "on_einsum", "Expand": "on_expand", "GRU": "on_recurrent", "Gather": "on_gather",
+    "GatherElements": "on_elements", "Gemm": "on_gemm", "GridSample": "on_grid", "LSTM": "on_recurrent",
+    "LayerNormalization": "on_layer_norm", "MatMul": "on_matmul", "OneHot": "on_one_hot", "Pad": "on_pad",
+    "QuantizeLinear": "on_scales", "RMSNormalization": "on_layer_norm", "RNN": "on_recurrent",
+    "Resize": "on_resize", "Slice": "on_slice", "Split": "on_split", "Tile": "on_tile", "TopK": "on_top_k",
+    "Transpose": "on_transpose", "Trilu": "on_matrix",
+}
+KNOWN = frozenset(_RULES)  # Operators of ONNX through which samples can be followed.
 
 
 @dataclasses.dataclass
@@ -66,20 +80,21 @@ class OneSample:
     chunks: dict[int, Any]
 
 
-def split(model: Any) -> OneSample | None:
+def split(model: Any, reworded: Callable[[Any], Any] = lambda model: model) -> OneSample | None:
     """The network of one sample, if `model`, an onnx.ModelProto, computes the same for each of its
     samples. The inputs of `model` leave the number of samples open, which is the outermost dimension
-    of at least one. None: they leave no number open, or more. Throws counting.Unproved if samples may mix."""
+    of at least one. None: they leave no number open, or more. Throws counting.Unproved if samples may mix.
+
+    reworded   puts operators that are not KNOWN in terms of those, in a network of some samples."""
     axes = _inputs_of_samples(model)
     if axes is None:
         return None
-    one = _with_samples(model, axes, 1)
-    few, many = folding.folded(one), folding.folded(_with_samples(model, axes, _SAMPLES), _SAMPLES)
+    few, many = (folding.folded(reworded(_with_samples(model, axes, count)), count) for count in (1, _SAMPLES))
     one = few.model
     proof = _Proof(axes, one, many.model)
     proof.copied = counting.check(few.nodes, many.nodes, few.constants, many.constants, _SAMPLES, proof.attributes)
     proof.run()
-    more = {count: folding.fold(_with_samples(model, axes, count), count) for count in chunks.sizes(one)}
+    more = {count: folding.fold(reworded(_with_samples(model, axes, count)), count) for count in chunks.sizes(one)}
     return OneSample(one, [axes.get(name) for name in static_shapes.inputs_of(model)],
                      [proof.places[value.name] for value in model.graph.output], more)
 
@@ -158,20 +173,6 @@ class _Proof(graphs.NodeReader):
         self.copied: dict[str, counting.Copies] = {}
         self.fixed = {"", *(value.name for value in self.many.graph.input if value.name not in axes)}
         self.steps: dict[str, int] = {}
-        self.rules = {
-            **dict.fromkeys(_ELEMENTWISE, self.on_elementwise), **dict.fromkeys(_IMAGES, self.on_image),
-            **dict.fromkeys(_ALONG_AN_AXIS, self.on_axis), **dict.fromkeys(_REDUCTIONS, self.on_reduction),
-            **dict.fromkeys(_RESHAPES, self.on_reshape),
-            "ArgMax": self.on_extreme, "ArgMin": self.on_extreme, "Concat": self.on_concat,
-            "DequantizeLinear": self.on_scales, "Einsum": self.on_einsum, "Expand": self.on_expand,
-            "GRU": self.on_recurrent, "Gather": self.on_gather, "GatherElements": self.on_elements,
-            "Gemm": self.on_gemm, "GridSample": self.on_grid, "LSTM": self.on_recurrent,
-            "LayerNormalization": self.on_layer_norm, "MatMul": self.on_matmul, "OneHot": self.on_one_hot,
-            "Pad": self.on_pad,
-            "QuantizeLinear": self.on_scales, "RMSNormalization": self.on_layer_norm, "RNN": self.on_recurrent,
-            "Resize": self.on_resize, "Slice": self.on_slice, "Split": self.on_split, "Tile": self.on_tile,
-            "TopK": self.on_top_k, "Transpose": self.on_transpose,
-        }
 
     def run(self) -> None:
         for node in self.many.graph.node:
@@ -224,8 +225,8 @@ class _Proof(graphs.NodeReader):
             self.places[name], self.groups[name] = copies.axis, copies.groups
 
     def follow(self, node: Any) -> None:
-        rule = self.rules.get(node.op_type)
-        _demand(rule is not None)
+        _demand(node.op_type in _RULES)
+        rule = getattr(self, _RULES[node.op_type])
         for name in node.input:
             self.adopt(name)
         steps = {self.steps[name] for name in node.input if name in self.steps}
@@ -350,6 +351,11 @@ class _Proof(graphs.NodeReader):
         _demand(self.place_of(node) == 0 and not own.get("training_mode", 0))
         _demand(len([name for name in node.output if name]) == 1)  # Places of maxima count over samples.
         return 0
+
+    def on_matrix(self, node: Any) -> int:
+        place = self.place_of(node)
+        _demand(place < len(self.shape(node.input[0])) - 2)
+        return place
 
     def on_axis(self, node: Any) -> int:
         place = self.place_of(node)

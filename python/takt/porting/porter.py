@@ -9,7 +9,7 @@ the same.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Sequence, Union
+from typing import Any, Callable, Collection, Sequence, Union
 
 import numpy as np
 
@@ -23,6 +23,7 @@ _SOFTPLUS_LIMIT = 16.0  # Softplus leaves greater floats as they are.
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
 _PASSES_MAX = 100  # What replaces an operator is replaced at most a few times.
 _PIXELS_MIN = 4096  # Of an image whose mean is taken in two steps.
+_OF_SIZES = {"If", "Loop", "Range", "Scan"}  # They may depend on the number of samples.
 _PADDED = {"AveragePool", "Conv", "LpPool", "MaxPool"}  # These may leave their padding to `auto_pad`.
 # Operators whose shapes onnx infers wrongly, or not before they are replaced.
 _HIDDEN_DOMAIN = "takt.hidden"
@@ -52,8 +53,7 @@ def port(model: Any, failed: list[str] | None = None) -> Any:
     ported = onnx.ModelProto()
     ported.CopyFrom(model)
     ported.ir_version = max(model.ir_version, _IR_VERSION)
-    _move_domain(ported.graph, "STFT", "", _HIDDEN_DOMAIN)
-    ported.opset_import.append(onnx.helper.make_opsetid(_HIDDEN_DOMAIN, 1))
+    _hide(ported)
     for _ in range(_PASSES_MAX):
         ported = folding.fold(ported)
         opset = {each.domain: each.version for each in ported.opset_import}.get("", 1)
@@ -65,16 +65,13 @@ def port(model: Any, failed: list[str] | None = None) -> Any:
             failed.append(f"{error.described}: {error}")
     else:
         raise RuntimeError(f"still other operators after {_PASSES_MAX} passes")
-    _move_domain(ported.graph, "STFT", _HIDDEN_DOMAIN, "")
+    _show(ported)
     _drop_identities(ported.graph)
     ported = bounds.bound(canonical.sample(ported))
     for node in ported.graph.node:
         for attribute in node.attribute:
             if attribute.HasField("g"):
                 _port_inner(ported, attribute.g, failed)
-    kept = [each for each in ported.opset_import if each.domain != _HIDDEN_DOMAIN]
-    del ported.opset_import[:]
-    ported.opset_import.extend(kept)
     return _with_results(model, ported)
 
 
@@ -87,20 +84,56 @@ def in_standard(model: Any) -> Any:
     changed.CopyFrom(model)
     for value in changed.graph.output:  # Exporters state wrong ones.
         value.type.tensor_type.ClearField("shape")
-    left: set[str] = set()  # port() says why.
+    return _replaced(changed, _is_unusual)
+
+
+def in_terms_of(known: Collection[str], model: Any) -> Any:
+    """`model` with what is not among the `known` operators of ONNX in terms of others, as far as that is possible;
+    `model` itself if it has nothing else."""
+    def is_other(node: Any) -> bool:
+        return node.domain not in ("", "ai.onnx") or node.op_type not in known and node.op_type not in _OF_SIZES
+
+    if not any(map(is_other, model.graph.node)):
+        return model
+    changed = type(model)()
+    changed.CopyFrom(model)
+    _hide(changed)
+    _replaced(changed, is_other)
+    _show(changed)
+    return changed
+
+
+def _replaced(model: Any, concerns: Callable[[Any], bool]) -> Any:
+    """`model`, whose nodes that it `concerns` are in other terms. port() says why some stay."""
+    left: set[str] = set()
     for _ in range(_PASSES_MAX):  # What follows an operator has types when this one is replaced.
-        inference.infer_shapes(changed)
-        opset = {each.domain: each.version for each in changed.opset_import}.get("", 1)
+        inference.infer_shapes(model)
+        opset = {each.domain: each.version for each in model.opset_import}.get("", 1)
         try:
-            if not _Porter(changed.graph, opset, left, _is_unusual).run():
+            if not _Porter(model.graph, opset, left, concerns).run():
                 break
         except _Failed as error:
             left.add(error.name)
-    return changed
+    return model
 
 
 def _is_unusual(node: Any) -> bool:
     return node.domain == classic.DOMAIN or node.op_type in ("Multinomial", "Scan")
+
+
+def _hide(model: Any) -> None:
+    """Hides from onnx what it infers wrong shapes of."""
+    import onnx
+
+    _move_domain(model.graph, "STFT", "", _HIDDEN_DOMAIN)
+    model.opset_import.append(onnx.helper.make_opsetid(_HIDDEN_DOMAIN, 1))
+
+
+def _show(model: Any) -> None:
+    _move_domain(model.graph, "STFT", _HIDDEN_DOMAIN, "")
+    kept = [each for each in model.opset_import if each.domain != _HIDDEN_DOMAIN]
+    del model.opset_import[:]
+    model.opset_import.extend(kept)
 
 
 def _move_domain(graph: Any, kind: str, old: str, new: str) -> None:

@@ -1,0 +1,67 @@
+"""Operators in terms of those through which samples can be followed."""
+
+import functools
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+from onnx import parser  # noqa: E402
+
+from takt.networks import counting, samples  # noqa: E402
+from takt.porting import porter  # noqa: E402
+from test_porter import floats, ort_run  # noqa: E402
+
+IN_TERMS = functools.partial(porter.in_terms_of, samples.KNOWN)
+# Rows of queries, keys and values; bytes; a signal.
+CASES = {
+    "heads": ("float[N,3,16] x", "y = com.microsoft.MultiHeadAttention<num_heads = 2>(x, x, x)"),
+    "attention": ("float[N,2,3,8] x", "y = Attention<is_causal = 1>(x, x, x)"),
+    "skipped norm": ("float[N,3,4] x", "y = com.microsoft.SkipLayerNormalization(x, x, four)"),
+    "product": ("float[N,4] x", "y = com.microsoft.FusedMatMul<alpha = 0.5>(x, weights)"),
+    "bytes": ("float[N,4] x", "b = QuantizeLinear(x, s, z) q = QLinearMatMul(b, s, z, codes, s, z, s, z) "
+              "y = DequantizeLinear(q, s, z)"),
+    "transform": ("float[N,8,1] x", "y = DFT<onesided = 1>(x, , axis)"),
+    "frames": ("float[N,16] x", "y = STFT(x, step, window)"),
+    "groups": ("float[N,4,3,3] x", "y = GroupNormalization<num_groups = 2>(x, four, four)"),
+    "triangle": ("float[N,3,3] x", "y = Trilu(x)"),
+}
+CONSTANTS = ("float[4] four = {1, 2, 3, 4}, float[4,2] weights = {1, 2, 3, 4, 5, 6, 7, 8}, float s = {0.1}, "
+             "uint8 z = {100}, uint8[4,2] codes = {90, 100, 110, 120, 95, 105, 101, 99}, int64 step = {4}, "
+             "float[8] window = {1, 2, 3, 4, 4, 3, 2, 1}, int64 axis = {1}")
+
+
+def network(case):
+    x, text = CASES[case]
+    return parser.parse_model('<ir_version: 10, opset_import: ["" : 23, "com.microsoft" : 1]>\n'
+                              f"net ({x}) => (float[N,...] y) <{CONSTANTS}> {{ {text} }}".replace(",...", ""))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_samples_are_followed(case):
+    model = network(case)
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    if case != "triangle":
+        with pytest.raises(counting.Unproved):
+            samples.split(model)
+    one = samples.split(model, IN_TERMS)
+    x = floats(3, *(dim.dim_value for dim in model.graph.input[0].type.tensor_type.shape.dim[1:]))
+    wanted = ort_run(model, {"x": x})[0]
+    for i in range(3):
+        found = ort_run(porter.port(one.model), {"x": x[i:i + 1]})[0]
+        np.testing.assert_allclose(found, wanted[i:i + 1], rtol=1e-4, atol=1e-4)
+
+
+def test_what_mixes_samples_is_not_split():
+    model = parser.parse_model('<ir_version: 10, opset_import: ["" : 23, "com.microsoft" : 1]>\nnet (float[N,4] x) => '
+                               "(float[N,N] y) { y = com.microsoft.FusedMatMul<transB = 1>(x, x) }")
+    with pytest.raises(counting.Unproved):
+        samples.split(model, IN_TERMS)
+
+
+def test_a_network_of_known_operators_stays():
+    model = parser.parse_model('<ir_version: 10, opset_import: ["" : 23]>\nnet (float[N,4] x) => (float[N,4] y) '
+                               "{ y = Relu(x) }")
+    assert IN_TERMS(model) is model
