@@ -1,5 +1,7 @@
 #include "hal/deferred.h"
 
+#include "base/check.h"
+
 namespace takt::hal {
 namespace {
 
@@ -53,6 +55,18 @@ DeferScope::~DeferScope() {
   List& list = ThisThread();
   RunAll(list);
   list.running = false;
+}
+
+DeferredWaitScope::DeferredWaitScope() : was_running_(ThisThread().running) {
+  List& list = ThisThread();
+  RunAll(list);
+  list.running = false;
+}
+
+DeferredWaitScope::~DeferredWaitScope() {
+  List& list = ThisThread();
+  TAKT_DCHECK(!list.running && list.first == nullptr);
+  list.running = was_running_;
 }
 
 void RunDeferred() { RunAll(ThisThread()); }

@@ -34,6 +34,20 @@ class DeferScope {
   const bool is_outermost_;
 };
 
+// A thread that waits, perhaps inside a deferred call, and runs jobs meanwhile:
+// what it waits for may be a consequence of these. The constructor runs what
+// was deferred; while the object lives, calls run at once.
+class DeferredWaitScope {
+ public:
+  DeferredWaitScope();
+  DeferredWaitScope(const DeferredWaitScope&) = delete;
+  DeferredWaitScope& operator=(const DeferredWaitScope&) = delete;
+  ~DeferredWaitScope();
+
+ private:
+  const bool was_running_;
+};
+
 // Runs the calls that this thread has deferred so far. A thread calls it before
 // it waits, perhaps inside a deferred call, for something that may depend on
 // them.

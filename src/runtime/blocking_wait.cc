@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/exceptions.h"
 #include "base/status.h"
+#include "hal/deferred.h"
 
 namespace takt::runtime {
 namespace {
@@ -146,6 +147,7 @@ class AnyWait {
 }  // namespace
 
 bool BlockingWait::WaitUntilNotified(int64_t deadline_ns) {
+  const hal::DeferredWaitScope scope;
   if (donor_.has_value()) return donor_->WaitUntilNotified(deadline_ns);
   while ((sleeper_.raised() & kNotified) == 0) {
     if (HasPassed(deadline_ns)) return false;

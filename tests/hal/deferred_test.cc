@@ -55,6 +55,26 @@ TEST(DeferredTest, InAScopeItWaitsForTheEndOfTheOutermost) {
   EXPECT_EQ(order.back(), 3);
 }
 
+TEST(DeferredTest, WhileAThreadWaitsCallsRunAtOnce) {
+  std::vector<int> order;
+  Call before([&] { order.push_back(1); });
+  Call meanwhile([&] { order.push_back(2); });
+  Call after([&] { order.push_back(4); });
+  Call outer([&] {
+    RunOrDefer(&before);
+    {
+      DeferredWaitScope scope;
+      EXPECT_EQ(order, (std::vector<int>{1}));
+      RunOrDefer(&meanwhile);
+      EXPECT_EQ(order, (std::vector<int>{1, 2}));
+    }
+    RunOrDefer(&after);
+    order.push_back(3);
+  });
+  RunOrDefer(&outer);
+  EXPECT_EQ(order, (std::vector<int>{1, 2, 3, 4}));
+}
+
 TEST(DeferredTest, AfterACallThatThrowsTheThreadRunsTheOthers) {
   int count = 0;
   Call a([] { throw std::bad_alloc(); }), b([&] { ++count; });

@@ -2,12 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <functional>
 #include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/exceptions.h"
+#include "hal/deferred.h"
 #include "tests/support/allocation_faults.h"
 
 namespace takt::runtime {
@@ -67,6 +71,48 @@ TEST_P(BlockingWaitTest, WaitsForFences) {
   EXPECT_TRUE(WaitForFence(*fence, wait, kInfiniteFuture).ok());
   other.join();
   EXPECT_TRUE(WaitForFence(*fence, wait, 0).ok());
+}
+
+// A job that signals the fence, as the end of a dispatch does.
+struct SignallingJob final : exec::Closure {
+  explicit SignallingJob(const hal::Fence& fence_in)
+      : Closure([](exec::Closure* closure, exec::Worker&) {
+          auto* self = static_cast<SignallingJob*>(closure);
+          EXPECT_TRUE(self->fence.Signal().ok());
+          self->is_over.store(true, std::memory_order_release);
+        }),
+        fence(fence_in) {}
+  const hal::Fence& fence;
+  std::atomic<bool> is_over{false};
+};
+
+// Of a callback of a stream, which calls another device.
+struct DeferredCall : hal::Deferred {
+  explicit DeferredCall(std::function<void()> function)
+      : call(std::move(function)) {
+    run = [](Deferred* self) { static_cast<DeferredCall*>(self)->call(); };
+  }
+  std::function<void()> call;
+};
+
+TEST(DeferredWaitTest, TheThreadMayReachTheFenceItself) {
+  for (const uint32_t workers : {0u, 2u}) {
+    const Ref<exec::Executor> executor = MakeExecutor(workers);
+    auto fence = hal::Fence::Create();
+    SignallingJob job(*fence);
+    absl::Status status;
+    DeferredCall call([&] {
+      BlockingWait wait(executor.get());
+      executor->Submit(&job);
+      status = WaitForFence(*fence, wait, NowNs() + 10'000'000'000);
+    });
+    hal::RunOrDefer(&call);
+    EXPECT_TRUE(status.ok()) << status;
+    while (!job.is_over.load(std::memory_order_acquire)) {
+      std::this_thread::yield();
+    }
+    executor->Shutdown();
+  }
 }
 
 TEST_P(BlockingWaitTest, GivesTheErrorOfAFenceThatFails) {
