@@ -23,6 +23,7 @@ _TILE_MACS = 3e6
 _I8_TILE_MACS = 5e6
 _MICRO_ROWS = 6
 _MASK_MAX = 1 << 22  # Numbers.
+_SOFTMAX_SLOWER = 4  # The compiler's code for a number takes as long as so many multiply-adds.
 # Numbers of a tile of a softmax, and of a softmax that is worth a call.
 _TILE_SOFTMAX = 32 << 10
 _SOFTMAX_MIN = 512
@@ -210,7 +211,7 @@ class AttentionRewriter:
             return False
         rows = math.prod(shape) // size
         call = tiled_calls.TiledCall("takt_softmax_f32", ("f32", "f32"), (rows, size), (), 1, rows,
-                                     max(1, _TILE_SOFTMAX // size), 0)
+                                     max(1, _TILE_SOFTMAX // size), _SOFTMAX_SLOWER * rows * size)
         if is_last:
             n, c, h, w = shape
             self.set_last(output, self.kernel(call, [self.last[name]], self.fresh("softmax"), (n, h, w, c)))

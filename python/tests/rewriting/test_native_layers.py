@@ -125,6 +125,20 @@ def test_a_softmax_alone_is_a_call(needs_compiler, tmp_path):
         assert np.abs(got - want).max() < 1e-6, axis
 
 
+@pytest.mark.parametrize("size, pays", [(1024, False), (4096, True)])
+def test_a_long_softmax_pays(size, pays):
+    onnx = pytest.importorskip("onnx")
+    from takt.rewriting import rewriter
+
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Softmax", ["x"], ["y"])], "net",
+        *([onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1, size])] for name in "xy"))
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)])
+    network, kernels = rewriter.rewrite(model)
+    assert [kernel.function for kernel in kernels] == ["takt_softmax_f32"]
+    assert rewriter.pays(network, kernels) == pays
+
+
 @pytest.mark.parametrize("change", ["another reader", "another axis", "wide"])
 def test_what_is_no_attention_stays_as_it_is(tmp_path, change):
     onnx = pytest.importorskip("onnx")
