@@ -1,4 +1,9 @@
-"""Several networks in one module: a run of the compiler for all cases of a test."""
+"""Several networks in one module: a run of the compiler for all cases of a test.
+
+A run takes seconds, however small the network is. A network is compiled by itself where its company could hide what
+becomes of it: where a pass looks at all of a network, as `words` and `samples` do, and where a type changes the flags
+of the compiler, as doubles do.
+"""
 
 import dataclasses
 from typing import Any
