@@ -33,3 +33,9 @@ def test_each_folder_uses_those_below_it():
 def test_every_folder_has_a_rule():
     folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     assert folders == {*FOLDERS, "compiling"}  # Which uses all of them.
+
+
+def test_files_of_tests_have_names_of_their_own():
+    """pytest imports them by their names alone."""
+    names = [path.name for path in pathlib.Path(__file__).parent.rglob("*.py")]
+    assert len(set(names)) == len(names), sorted(name for name in set(names) if names.count(name) > 1)
