@@ -17,7 +17,7 @@ from typing import Any, Callable, Iterator, Sequence
 import numpy as np
 
 from . import batching, casts, convolutions, programs, sizing
-from ..porting import bounds, loops, nans, overhang, porter, tops, unsigned, widening, words
+from ..porting import bounds, boxes, loops, nans, overhang, porter, tops, unsigned, widening, words
 from ..networks import checks, counting, inference, plain, samples, static_shapes, subgraphs
 from ..errors import CompileError
 
@@ -185,6 +185,7 @@ def _read_network(model: Any, path: pathlib.Path) -> Source:
     try:
         checks.check_domains(network.graph)
         loops.check(network.graph)
+        boxes.check(network.graph, inference.sizes_of(network.graph))
     except CompileError as error:
         raise CompileError("; ".join([f"{path}: {error}", *failed.values()])) from error
     try:
