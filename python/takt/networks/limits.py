@@ -7,16 +7,14 @@ from typing import Any, Iterable, Mapping, Optional, Sequence
 
 import numpy as np
 
-from . import elementwise, graphs
+from . import counts, elementwise
 
 Size = Optional[int]  # None: without a limit that is known.
 
 _SAME = elementwise.UNARY | elementwise.JOINING | {"CumSum", "Expand", "LogSoftmax", "Softmax"}
-_LEAST = {"Min", "ReduceMin"}
-_COUNTS_MAX = 64  # Shapes have fewer numbers.
 
 
-class Limits(graphs.NodeReader):
+class Limits(counts.Counts):
     """Limits of the sizes of all tensors of a graph.
 
     sizes   by tensor of a known rank: the most that each of its sizes can be.
@@ -25,22 +23,15 @@ class Limits(graphs.NodeReader):
 
     def __init__(self, onnx: Any, nodes: Iterable[Any], shapes: Mapping[str, Sequence[Size]],
                  constants: dict[str, np.ndarray]) -> None:
-        self.onnx = onnx
-        self.constants = constants
-        self.sizes: dict[str, list[Size]] = {name: list(shape) for name, shape in shapes.items()}
-        self.counts: dict[str, list[Size]] = {}
-        for name, array in constants.items():
-            self.sizes[name] = list(array.shape)
-            if array.dtype.kind in "iu" and array.size <= _COUNTS_MAX:
-                self.counts[name] = [int(value) if value >= 0 else None for value in array.reshape(-1)]
-        for node in nodes:
-            if node.domain in ("", "ai.onnx") and node.input and node.output:
-                self.visit(node)
+        super().__init__(onnx, constants)
+        for name, shape in shapes.items():
+            self.sizes.setdefault(name, list(shape))
+        self.follow(nodes)
+
+    def known(self, number: int) -> Size:
+        return number if number >= 0 else None
 
     def visit(self, node: Any) -> None:
-        counts = self.count(node)
-        if counts is not None and len(counts) <= _COUNTS_MAX:
-            self.counts[node.output[0]] = counts
         found = None
         for name in filter(None, node.output):
             stated = self.sizes.get(name)
@@ -52,31 +43,16 @@ class Limits(graphs.NodeReader):
             if stated is None or len(stated) == len(found):
                 self.sizes[name] = [least(pair) for pair in zip(found, stated or found)]
 
-    def count(self, node: Any) -> list[Size] | None:
+    def computed(self, node: Any) -> list[Size] | None:
         """The most that the numbers of the first result can be."""
-        kind, first = node.op_type, node.input[0]
-        if kind == "Shape":
-            return self.sizes.get(first)
-        known = [self.counts.get(name) for name in node.input]
-        if kind in _LEAST and known[0] is not None:
-            return [least(known[0])] if kind == "ReduceMin" else self.each(known, least)
-        if kind in ("Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze"):
-            return known[0]
-        if kind == "Concat" and None not in known:
-            return sum(known, [])
-        if kind in ("Add", "Mul", "Max"):
-            join = {"Add": sum, "Mul": math.prod, "Max": max}[kind]
-            return self.each(known, lambda pair: None if None in pair else join(pair))
-        if kind == "Gather" and known[0] is not None:
-            places = self.constants.get(node.input[1])
-            return None if places is None else [known[0][int(place)] for place in places.reshape(-1)]
+        if node.op_type == "ReduceMin" and node.input[0] in self.counts:
+            return [least(self.counts[node.input[0]])]
+        if node.op_type == "Min":
+            return self.each(node, least)
+        if node.op_type in ("Add", "Mul", "Max"):
+            join = {"Add": sum, "Mul": math.prod, "Max": max}[node.op_type]
+            return self.each(node, lambda numbers: None if None in numbers else join(numbers))
         return None
-
-    def each(self, known: list[list[Size] | None], join: Any) -> list[Size] | None:
-        if any(not each for each in known):
-            return None
-        length = max(map(len, known))
-        return [join(pair) for pair in zip(*(each * length if len(each) == 1 else each for each in known))]
 
     def measure(self, node: Any) -> list[Size] | None:
         """The most that the sizes of a result can be."""

@@ -119,5 +119,5 @@ def check(graph: Any, shapes: dict[str, list[int | None]]) -> None:
             check(inner, shapes)
         if node.op_type == _KIND and None in shapes.get(node.input[0], [None]):
             raise CompileError(
-                f"{_KIND} {node.name or node.output[0]!r}: how many boxes there can be is not known; export the network "
-                "with the best boxes by a TopK of a known number before it, or with its raw boxes and scores as results")
+                f"{_KIND} {node.name or node.output[0]!r}: how many boxes there can be is not known; export a TopK of a "
+                "known number before it, or the raw boxes and scores as results")

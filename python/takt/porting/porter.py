@@ -17,7 +17,7 @@ from . import (bounds, boxes, chances, classic, deformed, doubles, einsum, filte
                limits, linear, lists, loops, mapped, operators, places, powers, regions, resized, scales, scores,
                sequences, transposed, trees, unrolled, vectors, volumes)
 from ..errors import CompileError
-from ..networks import canonical, folding, graphs, inference, names, subgraphs
+from ..networks import canonical, folding, graphs, inference, names, subgraphs, terms
 
 _SOFTPLUS_LIMIT = 16.0  # Softplus leaves greater floats as they are.
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
@@ -56,9 +56,10 @@ def port(model: Any, failed: list[str] | None = None) -> Any:
     _hide(ported)
     for _ in range(_PASSES_MAX):
         ported = folding.fold(ported)
+        is_changed = terms.state_sizes(ported)
         opset = {each.domain: each.version for each in ported.opset_import}.get("", 1)
         try:
-            if not _Porter(ported.graph, opset, left).run():
+            if not _Porter(ported.graph, opset, left).run() and not is_changed:
                 break
         except _Failed as error:
             left.add(error.name)
@@ -468,9 +469,14 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
         return self.emit("Concat", parts, axis=axis) if len(parts) > 1 else source
 
     def on_reshape(self, node: Any) -> bool:
-        """The importer of the compiler takes one of two open sizes for 1, or for what would fit, where a size is
-        to follow from both."""
+        """Sizes that are known are constants. The importer of the compiler takes one of two open sizes for 1, or for
+        what would fit, where a size is to follow from both."""
         sizes, wanted = self.shapes.get(node.input[0], []), self.constants.get(node.input[1])
+        known = self.shapes.get(node.output[0], [None] * 2)
+        if wanted is None and known.count(None) < 2 and 0 not in known:
+            self.emit("Reshape", [node.input[0], self.constant([-1 if size is None else size for size in known])],
+                      node.output[0])
+            return True
         if sizes.count(None) < 2 or wanted is None or wanted.size < 2 or -1 not in wanted or 0 in wanted:
             return False
         flat = self.emit("Reshape", [node.input[0], self.constant([-1])])

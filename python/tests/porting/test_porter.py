@@ -1224,3 +1224,18 @@ def test_places_of_maxima_count_over_all_channels(needs_compiler, tmp_path):
             plane, at = divmod(int(places[index]), math.prod(x.shape[2:]))
             assert plane == index[0] * x.shape[1] + index[1], case
             assert max(x[index[:2]].ravel(orders[case])[at], 0) == tops[index], case
+
+
+def test_a_size_that_is_left_is_a_constant():
+    """The compiler would take the open size beside a known one for the same, and read beyond the tensor."""
+    from onnx import parser
+
+    model = parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        net (float[batch,16,12] x, float[batch,12] m) => (float[batch,16,12] y)
+        <int64[1] zero = {0}, int64[2] rest = {-1, 12}> {
+            shape = Shape(x)  batch = Gather(shape, zero)  to = Concat<axis = 0>(batch, rest)
+            mask = Reshape(m, to)  y = Add(x, mask) }""")
+    ported = porter.port(model)
+    assert kinds(ported) == ["Reshape", "Add"]
+    feeds = {"x": floats(3, 16, 12), "m": floats(3, 12)}
+    np.testing.assert_array_equal(run(ported, feeds)[0], feeds["x"] + feeds["m"][:, None])
