@@ -57,8 +57,8 @@ _RULES = {
     "GatherElements": "on_elements", "Gemm": "on_gemm", "GridSample": "on_grid", "LSTM": "on_recurrent",
     "LayerNormalization": "on_layer_norm", "MatMul": "on_matmul", "OneHot": "on_one_hot", "Pad": "on_pad",
     "QuantizeLinear": "on_scales", "RMSNormalization": "on_layer_norm", "RNN": "on_recurrent",
-    "Resize": "on_resize", "Slice": "on_slice", "Split": "on_split", "Tile": "on_tile", "TopK": "on_top_k",
-    "Transpose": "on_transpose", "Trilu": "on_matrix",
+    "Resize": "on_resize", "ScatterElements": "on_elements", "ScatterND": "on_scatter", "Slice": "on_slice",
+    "Split": "on_split", "Tile": "on_tile", "TopK": "on_top_k", "Transpose": "on_transpose", "Trilu": "on_matrix",
 }
 KNOWN = frozenset(_RULES)  # Operators of ONNX through which samples can be followed.
 
@@ -484,10 +484,27 @@ class _Proof(graphs.NodeReader):
         return axis
 
     def on_elements(self, node: Any) -> int:
-        data, indices = node.input
-        _demand(data in self.places and indices in self.places and self.places[data] == self.places[indices])
+        data, indices = node.input[:2]
+        _demand(data in self.places and len({self.places.get(name) for name in node.input}) == 1)
         place = self.places[data]
         _demand(self.axis(node, 0) != place and self.shape(data)[place] == self.shape(indices)[place])
+        return place
+
+    def on_scatter(self, node: Any) -> int:
+        """Each sample puts its own numbers, which it has updates for, into its own rows."""
+        data, indices, updates = node.input
+        _demand(data in self.places and updates in self.places)
+        several, one = self.in_both(indices)
+        place, depth = self.places[data], several.shape[-1]
+        if place >= depth:  # Into all samples.
+            self.are_fixed([indices])
+            _demand(self.places[updates] == several.ndim - 1 + place - depth)
+            return place
+        rows = self.shape(data)[place] // _SAMPLES
+        axis = counting.axis_of_own_rows(several[..., place], one[..., place], rows, _SAMPLES)
+        _demand(self.groups[data] == 1 and axis is not None and self.places[updates] == axis)
+        others = [np.delete(each, place, -1) for each in (several, one)]
+        _demand(np.array_equal(others[0], np.concatenate([others[1]] * _SAMPLES, axis)))
         return place
 
     def on_pad(self, node: Any) -> int:

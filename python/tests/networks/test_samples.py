@@ -239,3 +239,25 @@ def test_neighbours_in_a_table_of_all_samples(index, step, axes, is_apart):
                  "all": ints(-1), "fours": ints(-1, 4), "apart": ints(-1, 8, 4),
                  "low": np.float32(0), "high": np.float32(4)}
     assert is_split(body, "float[N,5,4] x", "float[N,A,B] y", **constants) == is_apart
+
+
+@pytest.mark.parametrize("rows, columns, is_apart", [
+    ("Identity(rows)", "Add(none, two)", True),  # As PyTorch exports m[:, 2] = v.
+    ("Sub(last, rows)", "Add(none, two)", False), ("Add(none, two)", "Identity(rows)", False),
+    ("Identity(rows)", "Min(rows, two)", False)])
+def test_numbers_are_put_into_rows_of_the_own_sample(rows, columns, is_apart):
+    body = f"""s = Shape(x) n = Gather(s, zero) r = Range(zero, n, one) rows = Unsqueeze(r, axes) none = Mul(rows, zero)
+        last = Sub(n, one) own = {rows} column = {columns} places = Concat<axis = 1>(own, column)
+        sums = ReduceSum<keepdims = 0>(x, axes) y = ScatterND(x, places, sums)"""
+    zero, one, two = np.arange(3)
+    assert is_split(body, zero=zero, one=one, two=two, axes=ints(1)) == is_apart
+
+
+def test_numbers_are_put_beside_those_of_the_own_sample():
+    body = "v, i = TopK<axis = 1>(x, k) y = ScatterElements<axis = 1>(x, i, v)"
+    assert is_split(body, k=ints(2))
+    assert not is_split(body.replace("ScatterElements<axis = 1>", "ScatterElements<axis = 0>"), k=ints(2))
+    turned = "t = Transpose(x) y0 = ScatterND(t, places, row) y = Transpose(y0)"
+    assert not is_split(turned, places=ints([1]), row=floats(1, 1))
+    assert is_split("t = Transpose(x) row = Slice(t, zero, one) y0 = ScatterND(t, places, row) y = Transpose(y0)",
+                    zero=ints(0), one=ints(1), places=ints([1]))
