@@ -545,12 +545,26 @@ def _find_in_wheel(name: str) -> str | None:
     return None
 
 
+# Becomes a tool that Linux ends with the thread that started it, which waits for it. A parent that has ended already
+# is another one now.
+_WITH_PARENT = """
+import ctypes, os, signal, sys
+with_parent = getattr(ctypes.CDLL(None), "prctl", None)
+if with_parent is not None:
+    with_parent(1, signal.SIGKILL, 0, 0, 0)
+if os.getppid() == int(sys.argv[1]):
+    os.execvp(sys.argv[2], sys.argv[2:])
+"""
+
+
 def run_tool(command: list[str], what: str, *, timeout: float | None = None) -> None:
-    """Runs a tool. If it fails, the CompileError has its output."""
+    """Runs a tool, which ends with this process on Linux. If it fails, the CompileError has its output."""
+    if shutil.which(command[0]) is None:
+        raise CompileError(f"{what}: there is no {command[0]}")
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
-    except FileNotFoundError as error:
-        raise CompileError(f"{what}: there is no {command[0]}") from error
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _WITH_PARENT, str(os.getpid()), *command],
+            capture_output=True, text=True, timeout=timeout)
     except subprocess.TimeoutExpired as error:
         raise CompileError(f"{what}: not done within {timeout:g} s") from error
     if done.returncode != 0:

@@ -1,6 +1,9 @@
 """What is said of programs that are not read or compiled."""
 
+import pathlib
+import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -258,3 +261,26 @@ def test_sizes_that_a_call_finds_are_not_taken_for_others(needs_compiler, tmp_pa
     np.testing.assert_array_equal(net(np.ones(4, np.float32), q), wanted)
     with pytest.raises(errors.Error, match="mismatched size for broadcast"):
         net(np.float32([-1, 1, -1, -1]), q)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends them")
+def test_tools_end_with_the_process_that_started_them(tmp_path):
+    command = ["sh", "-c", f"echo $$ > {tmp_path}/pid; exec sleep 60"]
+    script = f"from takt.compiling import importers; importers.run_tool({command!r}, 'x')"
+    process = subprocess.Popen([sys.executable, "-c", script])
+    written, end = tmp_path / "pid", time.monotonic() + 30
+    while not (written.exists() and written.read_text().endswith("\n")):
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.02)
+    tool = int(written.read_text())
+    process.kill()
+    process.wait()
+    status = pathlib.Path(f"/proc/{tool}/status")
+    while status.exists() and "\nState:\tZ" not in status.read_text():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_tool_that_is_missing_is_named():
+    with pytest.raises(errors.CompileError, match="there is no takt-has-no-such-tool"):
+        importers.run_tool(["takt-has-no-such-tool"], "x")
