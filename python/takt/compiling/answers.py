@@ -13,11 +13,18 @@ import hashlib
 import json
 import os
 import pathlib
+import re
+import shutil
 import tempfile
+import time
 from typing import Any
 
 # A word of each network whose weights lie in files of their own.
 _EXTERNAL = b"location"
+_FILE = re.compile(r"[0-9a-f]{32}\.(vmfb|module\.json|request\.json)")
+# What another process has found is there at least for so long, until it loads it.
+_SECONDS_KEPT = 3600
+_SCRATCH_SECONDS = 7 * 24 * 3600  # A folder of a compilation that is this old was left by one that was killed.
 
 
 class Request:
@@ -42,7 +49,10 @@ class Request:
     def answer(self) -> dict[str, Any] | None:
         """What `keep` kept, if its module is still there and whole."""
         answer = None if self.path is None else _read(self.path)
-        return None if answer is None or find_module(self.cache / answer["module"]) is None else answer
+        if answer is None or find_module(self.cache / answer["module"]) is None:
+            return None
+        _mark_used(self.path)
+        return answer
 
     def keep(self, answer: dict[str, Any]) -> None:
         """`answer`: values of JSON; "module" is the name of a file in the cache."""
@@ -59,6 +69,26 @@ def keep_module(written: pathlib.Path, path: pathlib.Path, placement: list[dict[
     _write(_about_path(path), about)
 
 
+def limit(cache: pathlib.Path, bytes_max: int) -> None:
+    """Deletes what was used longest ago, until the files of the cache have at most so many bytes. What was
+    used in the last hour stays: another process may be about to load it. Processes may do this at once."""
+    found = []
+    for entry in os.scandir(cache):
+        with contextlib.suppress(OSError):  # Another process deletes as well.
+            age = time.time() - entry.stat().st_mtime
+            if _FILE.fullmatch(entry.name):
+                found.append((age, entry.stat().st_size, entry.path))
+            elif entry.name.startswith("takt-") and age > _SCRATCH_SECONDS:
+                shutil.rmtree(entry.path, ignore_errors=True)
+    total = sum(size for _, size, _ in found)
+    for age, size, path in sorted(found, reverse=True):
+        if total <= bytes_max or age < _SECONDS_KEPT:
+            break
+        with contextlib.suppress(OSError):
+            os.remove(path)
+        total -= size
+
+
 def find_module(path: pathlib.Path) -> list[dict[str, Any]] | None:
     """The places of the operations of a module in the cache. None: there is no such
     module, or it is damaged."""
@@ -68,7 +98,15 @@ def find_module(path: pathlib.Path) -> list[dict[str, Any]] | None:
             return None
     except OSError:
         return None
+    _mark_used(path, _about_path(path))
     return about["placement"]
+
+
+def _mark_used(*paths: pathlib.Path) -> None:
+    """The files are the last that limit() deletes."""
+    for path in paths:
+        with contextlib.suppress(OSError):  # Of a cache that only others may change.
+            os.utime(path)
 
 
 def _about_path(path: pathlib.Path) -> pathlib.Path:

@@ -28,6 +28,7 @@ COMPILER_VERSIONS = ("3.12", "3.13")
 _TILING = "--iree-opt-data-tiling"
 # In keys of the cache: the rules by which operations are placed.
 _NPU = "npu 1"
+_CACHE_BYTES_MAX = 8 << 30
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Modules of the runtime's own, which others import.
 _NATIVE_MODULES = ("hal", "hal_inline", "hal_loader", "io_parameters")
@@ -89,6 +90,7 @@ def compile(
     host_tools: str | None = None,
     progress: Callable[[str], None] | None = None,
     cache: str | os.PathLike | None = None,
+    cache_bytes_max: int | None = None,
     timeout: float = 1800.0,
 ) -> Artifact:
     """Compiles a model for a machine.
@@ -125,6 +127,9 @@ def compile(
     progress     called with lines about the tuning. None: they go to stderr.
     cache        the folder of compiled modules. Default: $TAKT_CACHE, else
                  takt under the user's cache folder.
+    cache_bytes_max
+                 what was used longest ago is deleted beyond so many bytes, but nothing
+                 that was used within an hour. Default: $TAKT_CACHE_BYTES_MAX, else 8 GiB.
     timeout      of each run of the compiler, in seconds.
     """
     _check_name(name)
@@ -139,6 +144,7 @@ def compile(
     given = None if recipe is None else _given_recipe(recipe)
     _check_content(model)
     folder = _cache_folder(cache)
+    bytes_max = _cache_bytes_max(cache_bytes_max)
     path = os.fspath(model) if importers.is_file(model) else ""
     sets = static_shapes.sets_of(shapes)
     if len(sets) > 1 and (seconds is not None or npu is not None):
@@ -188,6 +194,7 @@ def compile(
         failed=source.failed,
         open_inputs=source.open_inputs,
         path=path,
+        cache_bytes_max=bytes_max,
     )
     if npu is not None:
         return _compile_for_npu(job, npu, given, source.is_quantized)
@@ -431,6 +438,20 @@ def _cache_folder(cache: str | os.PathLike | None) -> pathlib.Path:
     return folder
 
 
+def _cache_bytes_max(given: int | None) -> int:
+    found: Any = given
+    if given is None:
+        found = os.environ.get("TAKT_CACHE_BYTES_MAX") or _CACHE_BYTES_MAX
+    try:
+        found = int(found)
+    except (TypeError, ValueError):
+        found = -1
+    if found < 0:
+        where = "cache_bytes_max" if given is not None else "TAKT_CACHE_BYTES_MAX"
+        raise ValueError(f"{where}: expected a number of bytes")
+    return found
+
+
 @dataclasses.dataclass
 class Job:
     """One program for its targets, to be compiled by one or more recipes."""
@@ -447,6 +468,7 @@ class Job:
     failed: dict[str, str] = dataclasses.field(default_factory=dict)  # Before any recipe.
     open_inputs: dict[str, str] = dataclasses.field(default_factory=dict)
     path: str = ""  # Of the model, if it is a file.
+    cache_bytes_max: int = _CACHE_BYTES_MAX
 
     def compile(self, recipe: recipes.Recipe) -> Artifact:
         """Compiles the model, or uses the cached module."""
@@ -547,6 +569,7 @@ class Job:
                 flags = self._retile(source, flags, recipe)
             self._run_compiler(source, target, flags, recipe)
             answers.keep_module(target, path, placement)
+        answers.limit(self.cache, self.cache_bytes_max)
         return placement
 
     def _configure(self, source: pathlib.Path, flags: list[str], recipe: recipes.Recipe) -> str:

@@ -1,9 +1,11 @@
 import json
+import os
 import pathlib
 import platform
 import shutil
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -134,6 +136,56 @@ def test_an_empty_name_of_the_cache_is_none(monkeypatch, tmp_path):
     assert compiler._cache_folder(None) == tmp_path / "takt"
     monkeypatch.setenv("TAKT_CACHE", str(tmp_path / "own"))
     assert compiler._cache_folder(None) == tmp_path / "own"
+
+
+def kept(folder, ages_h, **own):
+    """Which modules of 100 bytes are left that were used so many hours ago."""
+    from takt.compiling import answers
+
+    for i, age in enumerate(ages_h):
+        path = folder / f"{i:032x}.vmfb"
+        path.write_bytes(bytes(100))
+        os.utime(path, (time.time() - age * 3600,) * 2)
+    answers.limit(folder, **own)
+    return [i for i in range(len(ages_h)) if (folder / f"{i:032x}.vmfb").exists()]
+
+
+def test_the_cache_loses_what_was_used_longest_ago(tmp_path):
+    (tmp_path / "own.vmfb").write_bytes(bytes(1000))
+    os.utime(tmp_path / "own.vmfb", (0, 0))
+    assert kept(tmp_path, [5, 30, 20, 9], bytes_max=250) == [0, 3]
+    assert kept(tmp_path, [0.5, 30, 0, 9], bytes_max=0) == [0, 2]  # Another process may be about to load these.
+    assert kept(tmp_path, [5, 30, 20, 9], bytes_max=400) == [0, 1, 2, 3]
+    assert (tmp_path / "own.vmfb").exists()
+
+
+def test_what_a_killed_compilation_left_is_deleted(tmp_path):
+    for name, age_h in (("takt-old", 400), ("takt-new", 2), ("other", 400)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "program.mlir").write_bytes(bytes(10))
+        os.utime(tmp_path / name, (time.time() - age_h * 3600,) * 2)
+    kept(tmp_path, [], bytes_max=0)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "takt-new"]
+
+
+def test_a_module_that_is_found_is_not_the_oldest(needs_compiler, tmp_path):
+    path = tmp_path / "mul.mlir"
+    path.write_text(MUL)
+    artifact = takt.compile(path, cache=tmp_path / "cache", cache_bytes_max=0)
+    files = list((tmp_path / "cache").iterdir())
+    for each in files:
+        os.utime(each, (0, 0))
+    assert takt.compile(path, cache=tmp_path / "cache").report["cached"] and len(files) == 3
+    takt.compile(MUL, cache=tmp_path / "cache", recipe="plain", cache_bytes_max=0)
+    assert artifact.path.exists() and all(each.exists() for each in files)
+
+
+def test_limits_of_the_cache_are_numbers(monkeypatch, tmp_path):
+    with pytest.raises(ValueError, match="cache_bytes_max: expected a number of bytes"):
+        takt.compile(MUL, cache=tmp_path, cache_bytes_max=-1)
+    monkeypatch.setenv("TAKT_CACHE_BYTES_MAX", "8G")
+    with pytest.raises(ValueError, match="TAKT_CACHE_BYTES_MAX: expected"):
+        takt.compile(MUL, cache=tmp_path)
 
 
 def test_mlir_is_compiled_and_cached(needs_compiler, tmp_path):
