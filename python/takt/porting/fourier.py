@@ -58,11 +58,36 @@ class FourierPorter:
         turned = source if order == sorted(order) else self.emit("Transpose", [source], perm=order)
         kept = [shape[i] for i in others]
         rows = self.emit("Reshape", [turned, self.constant([*kept, size * parts])])
-        found = self.emit("MatMul", [rows, self.constant(basis.astype(np.float32))])
-        out_parts = 1 if is_back and is_half else 2
-        found = self.emit("Reshape", [found, self.constant([*kept, basis.shape[1] // out_parts, out_parts])])
-        back = [order.index(i) for i in range(len(shape))]
-        self.emit("Transpose", [found], node.output[0], perm=back)
+        back = [order.index(i) for i in range(len(shape) - 1)]
+        found = []
+        for part in range(1 if is_back and is_half else 2):
+            columns = basis if is_back and is_half else basis[:, part::2]
+            numbers = self.emit("MatMul", [rows, self.constant(columns.astype(np.float32))])
+            found.append(numbers if back == sorted(back) else self.emit("Transpose", [numbers], perm=back))
+        last = self.constant([-1])
+        joined = [self.emit("Unsqueeze", [part, last]) for part in found]
+        self.emit("Concat" if len(joined) > 1 else "Identity", joined, node.output[0],
+                  **({"axis": -1} if len(joined) > 1 else {}))
+        self.spectra[node.output[0]] = found
+        return True
+
+    def on_part(self, node: Any) -> bool:
+        """A part of what a transform gives, or of some of it, is there: the compiler fails at some operators that
+        read every second number."""
+        parts, own = self.spectra.get(node.input[0]), self.attributes(node)
+        if parts is None:
+            return False
+        rank, axes = len(self.shapes[node.input[0]]), [*node.input, "", ""][3]
+        if node.op_type == "Slice" and axes in self.constants:
+            places = [int(axis) % rank for axis in self.constants[axes]]
+            if rank - 1 not in places:
+                names = [*node.input[1:3], self.constant(places), *node.input[4:]]
+                self.spectra[node.output[0]] = [self.emit("Slice", [part, *names]) for part in parts]
+            return False
+        place = self.constants.get(node.input[1])
+        if node.op_type != "Gather" or own.get("axis", 0) % rank != rank - 1 or place is None or place.ndim:
+            return False
+        self.emit("Identity", [parts[int(place)]], node.output[0])
         return True
 
 

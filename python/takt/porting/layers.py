@@ -384,6 +384,8 @@ class LayerPorter:
     def on_gather(self, node: Any) -> bool:
         """Constant places one after the other are a slice. The compiler takes minutes for some
         hundred elements by their numbers, which unrolled loops have."""
+        if self.on_part(node):
+            return True
         source, places = node.input
         shape, indices = self.shapes.get(source), self.constants.get(places)
         axis = self.attributes(node).get("axis", 0)
@@ -405,6 +407,7 @@ class LayerPorter:
         """Elements in the other order, by their numbers. The compiler takes a begin behind the
         last one for an element, and fails at two dimensions."""
         shape, bounds = self.shapes.get(node.input[0], [None]), [self.constants.get(name) for name in node.input[1:]]
+        self.on_part(node)
         if len(bounds) == 4 and (None in shape or any(each is None for each in bounds)):
             return self.on_computed_begin(node, bounds[3])
         if len(bounds) < 4:

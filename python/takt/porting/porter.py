@@ -255,6 +255,7 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
         self.images: dict[str, str] = {}  # Volumes, and their images.
         self.whole: dict[str, str] = {}  # Integers, and the floats that they were.
         self.stepped: dict[str, str] = {}  # Floats, and the same in whole steps.
+        self.spectra: dict[str, list[str]] = {}  # What transforms give, and its real and imaginary parts.
         self.makers = {name: node for node in self.graph.node for name in node.output}
         self.consumers: dict[str, list[Any]] = {}
         for node in self.graph.node:
