@@ -1,7 +1,7 @@
 """Recurrent layers step by step: a part of `porter`.
 
-The compiler makes wrong code of these: it leaves out peepholes and limits, and does not
-see which functions a layer has.
+The compiler makes wrong code of some: it leaves out peepholes and limits, and does not
+see which functions a layer has. Takt has no kernel for others.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ..networks.subgraphs import NODES_MAX
 
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 _USUAL = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
+_QUICK_NODES = 2700  # The compiler takes some 20 s for the steps of a GRU.
 # The functions that the compiler knows.
 _KNOWN = ("Relu", "Sigmoid", "Tanh")
 # The functions that are operators of ONNX, with the defaults of their attributes.
@@ -35,13 +36,27 @@ class UnrolledPorter:
         has_peepholes = node.op_type == "LSTM" and inputs[7]
         is_limited = own.get("clip", 0) or own.get("input_forget", 0)
         if not has_peepholes and not is_limited and set(names) <= set(_KNOWN):
-            return False
+            return self.on_quick_steps(node, inputs, own, names)
         shape = self.shapes.get(inputs[0], [None])
         if None in shape:
             raise CompileError(f"{node.op_type} {node.name}: its number of steps must be known")
         layer = _Layer(self, node, inputs, own, names)
         if layer.node_count > NODES_MAX:
             raise CompileError(f"{node.op_type} {node.name}: {shape[0]} steps of such a layer are too many")
+        layer.write()
+        return True
+
+    def on_quick_steps(self, node: Any, inputs: list[str], own: dict[str, Any], names: list[str]) -> bool:
+        """A layer that is none for Takt's kernels. The compiler would make a loop of it, which is three times as slow as
+        its steps one after the other."""
+        if names == _USUAL[node.op_type] and (node.op_type != "GRU" or own.get("linear_before_reset", 0)):
+            return False
+        if None in self.shapes.get(inputs[0], [None]) or any(
+                name not in self.constants for name in inputs[1:4] if name):
+            return False
+        layer = _Layer(self, node, inputs, own, names)
+        if layer.node_count > _QUICK_NODES:
+            return False
         layer.write()
         return True
 
@@ -72,6 +87,7 @@ class _Layer:
         self.gates = _GATES[node.op_type]
         self.dtype = porter.onnx.helper.tensor_dtype_to_np_dtype(porter.types[inputs[0]])
         self.functions = self.functions_of(names)
+        self.is_linear = bool(self.own.get("linear_before_reset", 0))
         self.node_count = self.steps * (12 + 10 * self.gates)
 
     def functions_of(self, names: list[str]) -> list[tuple[str, dict[str, float]]]:
@@ -125,13 +141,13 @@ class _Layer:
         bias = self.emit("Reshape", [self.inputs[3], self.constant([2, width])])
         outer, inner = (self.emit("Reshape", [self.porter.slice(bias, 0, i, i + 1), self.constant([width])])
                         for i in (0, 1))
-        if self.node.op_type != "GRU":
+        if self.node.op_type != "GRU" or not self.is_linear:
             return self.emit("Add", [result, self.emit("Add", [outer, inner])])
-        self.inner_bias = inner  # That of the last gate may come before a product.
+        self.inner_bias = inner  # That of the last gate comes before a product.
         return self.emit("Add", [result, outer])
 
-    def part(self, name: str, gate: int) -> str:
-        return self.porter.slice(name, -1, gate * self.hidden, (gate + 1) * self.hidden)
+    def part(self, name: str, gate: int, count: int = 1) -> str:
+        return self.porter.slice(name, -1, gate * self.hidden, (gate + count) * self.hidden)
 
     def function(self, which: int, name: str, is_limited: bool = True) -> str:
         limit = self.own.get("clip", 0)
@@ -149,16 +165,16 @@ class _Layer:
         return self.function(0, self.emit("Add", [row, self.emit("MatMul", [state, self.inner])])), cell
 
     def gru_step(self, row: str, state: str, cell: str) -> tuple[str, str]:
-        inner = self.emit("MatMul", [state, self.inner])
+        inner = self.emit("MatMul", [state, self.inner if self.is_linear else self.part(self.inner, 0, 2)])
         if self.inner_bias:
             inner = self.emit("Add", [inner, self.inner_bias])
-        update, reset = (self.function(0, self.emit("Add", [self.part(row, i), self.part(inner, i)])) for i in (0, 1))
-        if self.own.get("linear_before_reset", 0):
+        before = self.part(inner, 0, 2) if self.is_linear else inner
+        gates = self.function(0, self.emit("Add", [self.part(row, 0, 2), before]))
+        update, reset = (self.part(gates, i) for i in (0, 1))
+        if self.is_linear:
             last = self.emit("Mul", [reset, self.part(inner, 2)])
         else:
             last = self.emit("MatMul", [self.emit("Mul", [reset, state]), self.part(self.inner, 2)])
-            if self.inner_bias:
-                last = self.emit("Add", [last, self.part(self.inner_bias, 2)])
         new = self.function(1, self.emit("Add", [self.part(row, 2), last]))
         kept = self.emit("Mul", [update, self.emit("Sub", [state, new])])
         return self.emit("Add", [new, kept]), cell

@@ -177,7 +177,7 @@ def test_layers_end_with_their_sequences(kind, gates, direction, count):
     states = ["h0", "c0"] if kind == "LSTM" else ["h0"]
     model = model_of(
         [helper.make_node(kind, ["x", "w", "r", "b", "lengths", *states], results, direction=direction,
-                          hidden_size=hidden)],
+                          hidden_size=hidden, **({"linear_before_reset": 1} if kind == "GRU" else {}))],
         {"x": [steps, batch, width], "lengths": (TensorProto.INT32, [batch])},
         {name: None for name in results}, w=floats(count, gates * hidden, width),
         r=floats(count, gates * hidden, hidden), b=floats(count, 2 * gates * hidden),

@@ -53,6 +53,9 @@ CASES = [
     ("RNN", {"activations": ["Affine"], "activation_alpha": [0.5], "activation_beta": [0.1]}),
     ("RNN", {"activations": ["LeakyRelu"], "activation_alpha": [0.2]}),
     ("RNN", {"activations": ["Elu"]}),
+    # Those that Takt has no kernel for.
+    ("GRU", {"linear_before_reset": 0}),
+    ("RNN", {"activations": ["Relu"]}),
 ]
 
 
@@ -68,6 +71,12 @@ def test_a_special_layer_goes_step_by_step(kind, own):
 def test_a_usual_layer_stays():
     model, _ = layer("LSTM", activations=["Sigmoid", "Tanh", "Tanh"])
     assert "LSTM" in {node.op_type for node in porter.port(model).graph.node}
+
+
+def test_a_layer_of_many_steps_stays(monkeypatch):
+    monkeypatch.setattr(unrolled, "_QUICK_NODES", 100)
+    for kind, own in (("GRU", {}), ("RNN", {"activations": ["Relu"]})):
+        assert (kind in {node.op_type for node in porter.port(layer(kind, **own)[0]).graph.node}) == (kind == "GRU")
 
 
 def test_too_many_steps_are_refused(monkeypatch):
