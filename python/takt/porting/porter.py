@@ -13,9 +13,9 @@ from typing import Any, Callable, Collection, Sequence, Union
 
 import numpy as np
 
-from . import (bounds, boxes, chances, classic, deformed, doubles, einsum, filters, fourier, functions, images, layers,
-               limits, linear, lists, loops, mapped, operators, places, powers, regions, resized, scales, scores,
-               sequences, transposed, trees, unrolled, vectors, volumes)
+from . import (bounds, boxes, chances, classic, deformed, doubles, einsum, filters, fourier, functions, images,
+               inverses, layers, limits, linear, lists, loops, mapped, operators, places, powers, regions, resized,
+               scales, scores, sequences, transposed, trees, unrolled, vectors, volumes)
 from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, subgraphs, terms
 
@@ -228,9 +228,9 @@ def _with_results(model: Any, ported: Any) -> Any:
 
 class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, classic.ClassicPorter,
               deformed.DeformedPorter, doubles.DoublePorter, einsum.EinsumPorter, filters.FilterPorter,
-              fourier.FourierPorter, functions.FunctionPorter, images.ImagePorter, layers.LayerPorter,
-              limits.LimitPorter, linear.LinearPorter, lists.ListPorter, loops.LoopPorter, mapped.MapPorter,
-              operators.OperatorPorter, places.PlacePorter, powers.PowerPorter, regions.RegionPorter,
+              fourier.FourierPorter, functions.FunctionPorter, images.ImagePorter, inverses.InversePorter,
+              layers.LayerPorter, limits.LimitPorter, linear.LinearPorter, lists.ListPorter, loops.LoopPorter,
+              mapped.MapPorter, operators.OperatorPorter, places.PlacePorter, powers.PowerPorter, regions.RegionPorter,
               resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter,
               trees.TreePorter, unrolled.UnrolledPorter, vectors.VectorPorter, volumes.VolumePorter, graphs.NodeReader):
     """Replaces the nodes of a graph that it `concerns`, but for those whose first result is in `left`."""
@@ -288,6 +288,7 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
             ("", "Where"): self.on_where,
             (_HIDDEN_DOMAIN, "STFT"): self.on_stft,
             **self.image_handlers(),
+            **self.inverse_handlers(),
             **self.attention_handlers(),
             **self.chance_handlers(),
             **self.box_handlers(),
