@@ -20,20 +20,21 @@ def of_any_number(texts: Mapping[int, str], axes: Sequence[int | None], result_a
     result_axes  by result: this dimension.
 
     A single sample is computed as before. Several are computed one after the other, or as
-    many at once as a program takes. All arguments of samples must have the same number of
-    them; a call with others fails.
+    many at once as a program takes; if they are too few for the smallest of these, with copies
+    of the last one. All arguments of samples must have the same number of them; a call with
+    others fails.
     """
     parts = {count: programs.parse(texts[count], f"takt_samples_{count}", f"x{count}" if count > 1 else "")
              for count in sorted(texts, reverse=True)}
     one = parts[1]
     arguments = [kind if axis is None else _opened(kind, axis) for kind, axis in zip(one.kinds, axes)]
     results = list(map(_opened, one.results, result_axes))
-    body = _body(parts, arguments, results, axes)
+    body = _body(parts, arguments, results, axes, result_axes)
     return programs.join(programs.public(one, arguments, results, body), list(parts.values()))
 
 
 def _body(parts: Mapping[int, Program], arguments: Sequence[Tensor], results: Sequence[Tensor],
-          axes: Sequence[int | None]) -> Iterator[str]:
+          axes: Sequence[int | None], result_axes: Sequence[int]) -> Iterator[str]:
     samples = [i for i, axis in enumerate(axes) if axis is not None]
     yield "    %zero = arith.constant 0 : index"
     yield "    %one = arith.constant 1 : index"
@@ -48,8 +49,47 @@ def _body(parts: Mapping[int, Program], arguments: Sequence[Tensor], results: Se
     yield f"    %all:{len(results)} = scf.if %is_one -> {programs.tuple_of(map(builtin, results))} {{"
     yield from programs.branch(parts[1], arguments, results)
     yield "    } else {"
+    least = min((count for count in parts if count > 1), default=0)
+    if least:
+        # Of no samples, the last one has the greatest number.
+        yield f"      %last = arith.subi {number}, %one : index"
+        yield f"      %most = arith.constant {least - 1} : index"
+        yield "      %is_few = arith.cmpi ult, %last, %most : index"
+        yield f"      %more:{len(results)} = scf.if %is_few -> {programs.tuple_of(map(builtin, results))} {{"
+        yield from _call_with_copies(least, parts, arguments, results, axes, result_axes, number)
+        yield "      } else {"
     yield from _call_for_each(parts, arguments, results, axes, number)
+    if least:
+        yield "      }"
+        yield (f"      scf.yield {', '.join(f'%more#{i}' for i in range(len(results)))} : "
+               f"{', '.join(map(builtin, results))}")
     yield "    }"
+
+
+def _call_with_copies(n: int, parts: Mapping[int, Program], arguments: Sequence[Tensor], opened: Sequence[Tensor],
+                      axes: Sequence[int | None], result_axes: Sequence[int], number: str) -> Iterator[str]:
+    """One call for `n` samples, some of which are copies of the last one, whose number is %last."""
+    part = parts[n]
+    for k in range(n):
+        yield f"      %k{k} = arith.constant {k} : index"
+        yield f"      %at{k} = arith.minui %k{k}, %last : index"
+    operands = []
+    for i, axis in enumerate(axes):
+        operands.append(f"%t{i}" if axis is None else f"%a{i}")
+        if axis is not None:
+            one = parts[1].kinds[i]
+            for k in range(n):
+                yield (f"      %s{i}_{k} = tensor.extract_slice %t{i}{_place(one, axis, f'%at{k}')} : "
+                       f"{builtin(arguments[i])} to {builtin(one)}")
+            yield (f"      %a{i} = tensor.concat dim({axis}) {programs.list_of(f'%s{i}_', n)} : "
+                   f"({', '.join([builtin(one)] * n)}) -> {builtin(part.kinds[i])}")
+    yield f"      %o:{len(part.results)} = {programs.call(part, operands)}"
+    for i, (kind, axis) in enumerate(zip(part.results, result_axes)):
+        sizes = [number if k == axis else size for k, size in enumerate(kind[0].split(","))]
+        yield f"      %p{i} = util.optimization_barrier %o#{i} : {builtin(kind)}"
+        yield (f"      %d{i} = tensor.extract_slice %p{i}[{', '.join('0' for _ in sizes)}] [{', '.join(sizes)}] "
+               f"[{', '.join('1' for _ in sizes)}] : {builtin(kind)} to {builtin(opened[i])}")
+    yield f"      scf.yield {programs.list_of('%d', len(opened))} : {', '.join(map(builtin, opened))}"
 
 
 def _call_for_each(parts: Mapping[int, Program], arguments: Sequence[Tensor], opened: Sequence[Tensor],

@@ -11,6 +11,10 @@ from . import graphs
 _USES_MIN = 16
 _WEIGHTS_MAX = 1 << 24  # Elements. The program of each size is compiled.
 _SIZES = (16, 4)
+# Networks of few operators are compiled soon, also for many samples, which share what is read of many weights.
+_MANY = 64
+_NODES_MAX = 32
+_WEIGHTS_MIN = 1 << 12
 
 
 def sizes(model: Any) -> tuple[int, ...]:
@@ -26,7 +30,9 @@ def sizes(model: Any) -> tuple[int, ...]:
     products = sum(each * uses for each, uses in found)
     if not elements:
         return _SIZES if any(map(reader.reads_rows, reader.graph.node)) else ()
-    return _SIZES if elements <= _WEIGHTS_MAX and products < _USES_MIN * elements else ()
+    if elements > _WEIGHTS_MAX or products >= _USES_MIN * elements:
+        return ()
+    return (_MANY, *_SIZES) if elements >= _WEIGHTS_MIN and len(model.graph.node) <= _NODES_MAX else _SIZES
 
 
 class _Reader(graphs.Graph):

@@ -101,7 +101,7 @@ def test_some_samples_are_computed_at_once(needs_compiler, tmp_path, recipe):
         "{ a = Mul(x, s) c = Add(a, z) h = MatMul(c, v) r = Relu(h) y = Gemm(r, w, b) "
         "most = ArgMax<axis = 1, keepdims = 0>(y) }", tmp_path, recipe, v=v, w=w, b=b)
     s = noise(1, 96)
-    for count in (0, 1, 2, 3, 4, 5, 7, 15, 16, 17, 19, 20, 33):
+    for count in (0, 1, 2, 3, 4, 5, 7, 15, 16, 17, 19, 20, 33, 64, 70):
         x, z = noise(count, 96), noise(count, 96)[:, ::-1]
         y, most = function(x, s, z)
         expected = np.maximum((x * s + z) @ v, 0) @ w + b

@@ -30,6 +30,13 @@ def test_products_of_few_rows_are_computed_at_once(text):
     assert sizes(text, w=zeros(8, 4)) == (16, 4)
 
 
+def test_many_samples_share_many_weights_of_a_short_network():
+    net = "net (float[1,64] x) => (float[1,64] y) { y = MatMul(x, w) }"
+    assert sizes(net, w=zeros(64, 64)) == (64, 16, 4)
+    long = " ".join(f"t{i + 1} = Relu(t{i})" for i in range(32))
+    assert sizes(net.replace("y = MatMul", f"t0 = Neg(x) {long} y = MatMul"), w=zeros(64, 64)) == (16, 4)
+
+
 def test_products_of_many_rows_are_not():
     assert sizes("net (float[1,16,8] x) => (float[1,16,4] y) { y = MatMul(x, w) }", w=zeros(8, 4)) == ()
 
@@ -44,7 +51,7 @@ def test_convolutions_use_their_weights_at_each_place(operator):
 def test_what_counts_are_the_uses_of_most_weights():
     net = ("net (float[1,4,8,8] x) => (float[1,WIDTH] y) "
            "{ c = Conv<pads = [1, 1, 1, 1]>(x, w) f = Flatten(c) y = MatMul(f, v) }")
-    assert sizes(net.replace("WIDTH", "32"), w=zeros(4, 4, 3, 3), v=zeros(256, 32)) == (16, 4)
+    assert sizes(net.replace("WIDTH", "32"), w=zeros(4, 4, 3, 3), v=zeros(256, 32)) == (64, 16, 4)
     assert sizes(net.replace("WIDTH", "1"), w=zeros(4, 4, 3, 3), v=zeros(256, 1)) == ()
 
 
