@@ -19,8 +19,8 @@ class TransposedPorter:
     """The part of the porter that knows them."""
 
     def on_transposed(self, node: Any) -> bool:
-        return (self.on_stated_size(node) or self.on_volume_transpose(node) or self.on_grouped(node)
-                or self.on_uneven(node))
+        return (self.on_stated_size(node) or self.on_volume_transpose(node) or self.on_dilated(node)
+                or self.on_grouped(node) or self.on_uneven(node))
 
     def on_stated_size(self, node: Any) -> bool:
         """The padding in place of the size that follows from it."""
@@ -66,12 +66,26 @@ class TransposedPorter:
         self.emit("Identity", [found], node.output[0])
         return True
 
+    def on_dilated(self, node: Any) -> bool:
+        """Taps that lie apart have zeros between them, if the pixels of the image lie apart as well."""
+        own, kernel = self.attributes(node), self.value_of(node.input[1])
+        dilations = own.pop("dilations", [1])
+        if max(dilations) == 1 or max(own.get("strides", [1])) == 1 or kernel is None:
+            return False
+        sizes = [(taps - 1) * dilation + 1 for taps, dilation in zip(kernel.shape[2:], dilations)]
+        wide = np.zeros((*kernel.shape[:2], *sizes), kernel.dtype)
+        wide[(..., *(slice(None, None, dilation) for dilation in dilations))] = kernel
+        self.emit("ConvTranspose", [node.input[0], self.constant(wide), *node.input[2:]], node.output[0],
+                  **{**own, "kernel_shape": sizes})
+        return True
+
     def on_grouped(self, node: Any) -> bool:
+        """One of groups, or of taps that lie apart."""
         own = self.attributes(node)
         group = own.get("group", 1)
         shape = self.shapes.get(node.input[0], [None])
         kernel = self.value_of(node.input[1])
-        if group == 1 or None in shape or kernel is None:
+        if group == max(own.get("dilations", [1])) == 1 or None in shape or kernel is None:
             return False
         rank = len(shape) - 2
         strides, dilations, more = (own.get(name, [default] * rank) for name, default in (
@@ -83,7 +97,7 @@ class TransposedPorter:
         spots = kernel.shape[2:]
         weights = kernel.reshape(group, -1, kernel.shape[1], *spots).swapaxes(1, 2)
         weights = weights.reshape(group * kernel.shape[1], -1, *spots)
-        if max(strides) > 1 == max(dilations) and self.by_phases(node, weights, group, strides, pads):
+        if max(strides) > 1 and self.by_phases(node, weights, group, strides, pads):
             return True
         source = self.spread(node.input[0], shape, strides)
         for i in range(rank):

@@ -394,10 +394,11 @@ def test_channels_become_pixels(needs_compiler, tmp_path):
     ((1, 4, 5, 4), (4, 2, 3, 5), 2, 6, {"strides": [2, 3], "pads": [0, 2, 1, 1]}),
     ((1, 4, 7), (4, 1, 5), 4, 2, {"strides": [2], "pads": [2, 1]}),
     ((1, 2, 3, 4, 3), (2, 1, 2, 3, 2), 2, 8, {"strides": [2, 2, 2]}),
-    # By one over images with zeros: places without a weight, dilations, no stride.
+    ((1, 4, 5, 6), (4, 1, 3, 3), 4, 4, {"strides": [2, 2], "dilations": [2, 1]}),
+    # By one over images with zeros: places without a weight, no stride.
     ((1, 4, 5, 6), (4, 1, 2, 2), 4, 1, {"strides": [3, 3]}),
-    ((1, 4, 5, 6), (4, 1, 3, 3), 4, 1, {"strides": [2, 2], "dilations": [2, 1]}),
     ((1, 4, 5, 6), (4, 1, 3, 3), 4, 1, {"pads": [1] * 4}),
+    ((1, 4, 5, 6), (4, 3, 3, 2), 1, 1, {"dilations": [2, 3], "pads": [2, 1, 1, 0]}),
 ])
 def test_transposed_convolutions_of_groups(shape, weights, group, convolutions, options):
     network = model_of([helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], group=group, **options)],
@@ -405,6 +406,16 @@ def test_transposed_convolutions_of_groups(shape, weights, group, convolutions, 
     ported = porter.port(network)
     assert kinds(ported).count("Conv") == convolutions and "ConvTranspose" not in kinds(ported)
     x = {"x": floats(*shape)}
+    np.testing.assert_allclose(ort_run(ported, x)[0], ort_run(network, x)[0], rtol=0, atol=1e-4)
+
+
+def test_taps_that_lie_apart_have_zeros_between_them():
+    network = model_of([helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], strides=[2, 3], dilations=[3, 1],
+                                         pads=[1, 2, 1, 0], output_padding=[1, 2])],
+                       {"x": [1, 4, 5, 6]}, {"y": None}, w=floats(4, 3, 3, 2), b=floats(3))
+    ported = porter.port(network)
+    assert all(each.name != "dilations" for node in ported.graph.node for each in node.attribute)
+    x = {"x": floats(1, 4, 5, 6)}
     np.testing.assert_allclose(ort_run(ported, x)[0], ort_run(network, x)[0], rtol=0, atol=1e-4)
 
 
