@@ -15,13 +15,16 @@ _WAYS = {"align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel"}
 _TILE_NUMBERS = 1 << 16
 _BLENDED_MIN = 8  # Channels, with fewer of which a call for each pixel does not pay.
 _STRETCHED_MAX = 96  # Pixels of a row.
+# Pixels of a row or column that becomes longer by a product, and of the result.
+_PRODUCT_MAX = 128
+_RESULT_MIN = 1 << 12
 
 
 class StretchRewriter:
     """The part of the rewriter that knows Resize."""
 
     def on_resize(self, node: Any) -> bool:
-        return self.repeat(node) or self.interpolate(node)
+        return self.repeat(node) or self.interpolate(node) or self.enlarge(node)
 
     def interpolate(self, node: Any) -> bool:
         """Between the two nearest pixels, along each dimension."""
@@ -53,22 +56,55 @@ class StretchRewriter:
         self.set_last(node.output[0], self.stretch(tall, [n, h * up, w, c], 2, across))
         return True
 
+    def enlarge(self, node: Any) -> bool:
+        """Between the two nearest pixels, by a product along each dimension: with the channels first."""
+        source, own = node.input[0], self.attributes(node)
+        in_shape, out_shape = self.shape(source), self.shape(node.output[0])
+        way = own.get("coordinate_transformation_mode", b"half_pixel").decode()
+        scales = self.resize_scales(node)
+        if (source not in self.dynamic or in_shape is None or out_shape is None or len(in_shape) != 4
+                or own.get("mode", b"nearest") != b"linear" or way not in _WAYS or not self.is_float(source)
+                or scales is None or any(own.get(name, 0) for name in ("antialias", "axes", "exclude_outside"))
+                or out_shape[:2] != in_shape[:2] or math.prod(out_shape) < _RESULT_MIN):
+            return False
+        n, c, h, w = in_shape
+        if (not all(size < out <= ROWS_MAX and size <= _PRODUCT_MAX for size, out in zip(in_shape[2:], out_shape[2:]))
+                or n * c * max(w, out_shape[2]) > ROWS_MAX):
+            return False
+        shares = []
+        for axis in (2, 3):
+            first, share = _neighbours(in_shape, out_shape, axis, scales, way)
+            matrix = np.zeros((in_shape[axis], out_shape[axis]), np.float32)
+            every = np.arange(out_shape[axis])
+            np.add.at(matrix, (first, every), 1 - share)
+            np.add.at(matrix, (np.minimum(first + 1, in_shape[axis] - 1), every), share)
+            shares.append(matrix)
+        turned = self.emit("Transpose", [self.to_first(source)], self.fresh("enlarge"), (n, c, w, h), perm=[0, 1, 3, 2])
+        tall = self.fresh("enlarge")
+        self.product(turned, (n, c, w, h), shares[0], np.zeros(out_shape[2], np.float32), tall)
+        back = self.emit("Transpose", [tall], self.fresh("enlarge"), (n, c, out_shape[2], w), perm=[0, 1, 3, 2])
+        return self.product(back, (n, c, out_shape[2], w), shares[1], np.zeros(out_shape[3], np.float32),
+                            node.output[0])
+
+    def resize_scales(self, node: Any) -> np.ndarray | None:
+        """The scales of a Resize; none, if they follow from the sizes. None: they are of some axes."""
+        name = [*node.input, "", ""][2]
+        scales = self.constants.get(name) if name else np.zeros(0, np.float32)
+        return None if scales is None or scales.size not in (0, 4) else scales
+
     def blend(self, node: Any, in_shape: tuple[int, ...], out_shape: tuple[int, ...], way: str) -> bool:
         """By any factor, with the neighbours of each pixel found by their numbers."""
-        scales = self.constants.get(node.input[2]) if len(node.input) > 2 and node.input[2] else None
+        scales = self.resize_scales(node)
         n, c, *sizes = in_shape
-        if (scales is not None and scales.size not in (0, 4)) or c < _BLENDED_MIN or math.prod(out_shape) >= 1 << 31:
+        if scales is None or c < _BLENDED_MIN or math.prod(out_shape) >= 1 << 31:
             return False
         twin, shape = self.last[node.input[0]], [n, *sizes, c]
         for axis in (1, 2):
             size, out_size = in_shape[axis + 1], out_shape[axis + 1]
-            scale = float(scales[axis + 1]) if scales is not None and scales.size else out_size / size
-            places = np.clip(sampling.places(size, out_size, scale, way), 0, size - 1)
-            if np.array_equal(places, np.arange(size)):
+            first, share = _neighbours(in_shape, out_shape, axis + 1, scales, way)
+            if np.array_equal(first, np.arange(size)) and not share.any():
                 continue
             shape[axis] = out_size
-            first = np.floor(places).astype(np.int64)
-            share = (places - first).astype(np.float32)
             outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1:])
             call = tiled_calls.TiledCall(
                 "takt_blend_f32", ("f32", "i32", "f32", "f32"), (outer, size, out_size, inner), (), 1,
@@ -135,6 +171,16 @@ class StretchRewriter:
                          self.fresh("resize"), (n, h * up, w * across, c), element=element)
         self.set_last(node.output[0], twin)
         return True
+
+
+def _neighbours(in_shape: tuple[int, ...], out_shape: tuple[int, ...], axis: int, scales: np.ndarray, way: str
+                ) -> tuple[np.ndarray, np.ndarray]:
+    """The pixel before each place along an axis, and the share of the one behind it."""
+    size, out_size = in_shape[axis], out_shape[axis]
+    scale = float(scales[axis]) if scales.size else out_size / size
+    places = np.clip(sampling.places(size, out_size, scale, way), 0, size - 1)
+    first = np.floor(places).astype(np.int64)
+    return first, (places - first).astype(np.float32)
 
 
 def _shares(factor: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -363,6 +363,14 @@ def test_images_are_resized_by_any_factor(needs_compiler, tmp_path):
     check_calls(tmp_path, cases, "takt_blend_f32")
 
 
+def test_small_images_are_enlarged_by_products(needs_compiler, tmp_path):
+    net = Net()
+    wide = net.node("Resize", net.node("Sigmoid", "x"), "", "", net.constant(np.array([1, 3, 40, 41])), mode="linear",
+                    coordinate_transformation_mode="align_corners")
+    factor = net.constant(np.float32([[[2]], [[3]], [[4]]]))
+    check(tmp_path, net, (1, 3, 8, 9), net.node("Mul", wide, factor), "takt_conv2d_f32", 1e-5)
+
+
 def test_scales_of_channels_go_into_the_weights(needs_compiler, tmp_path):
     onnx = pytest.importorskip("onnx")
     from takt.rewriting import rewriter
