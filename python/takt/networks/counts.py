@@ -1,4 +1,4 @@
-"""What is known of the few whole numbers that shapes are made of, for limits.py and terms.py."""
+"""What is known of the few whole numbers that shapes are made of, for capacities.py and terms.py."""
 
 from __future__ import annotations
 

@@ -103,6 +103,8 @@ class _Sizes(counts.Counts):
             return self.each(node, lambda pair: None if None in pair else pair[0].over(pair[1]))
         if kind in ("Add", "Sub"):
             return self.each(node, lambda pair: self.added(kind, *pair))
+        if kind == "Max" and len(node.input) == 2:
+            return self.each(node, self.greater)
         if kind == "Equal":
             return self.each(node, self.equal)
         if kind == "Where":
@@ -113,6 +115,13 @@ class _Sizes(counts.Counts):
         if None in (left, right) or left.names or right.names:
             return None
         return Term(left.factor + right.factor if kind == "Add" else left.factor - right.factor)
+
+    def greater(self, pair: tuple[Number, Number]) -> Number:
+        """An open size is not below its factor."""
+        if None in pair or all(each.names for each in pair):
+            return None
+        pair = sorted(pair, key=lambda each: (each.factor, each.names))
+        return pair[1] if not pair[0].names else None
 
     def equal(self, pair: tuple[Number, Number]) -> Number:
         """1, if they are. A size is not negative."""

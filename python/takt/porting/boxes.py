@@ -11,7 +11,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ..errors import CompileError
-from ..networks import limits, subgraphs
+from ..networks import capacities, subgraphs
 
 _KIND = "NonMaxSuppression"
 _LEAST = np.finfo(np.float32).min  # Of a score.
@@ -24,18 +24,18 @@ class BoxPorter:
         return {("", _KIND): self.on_suppression, ("", "If"): self.on_no_boxes, ("", "GatherND"): self.on_chosen,
                 ("", "TopK"): self.on_best}
 
-    def limits(self) -> limits.Limits:
-        return limits.Limits(self.onnx, self.graph.node, self.shapes, self.constants)
+    def capacities(self) -> capacities.Capacities:
+        return capacities.Capacities(self.onnx, self.graph.node, self.shapes, self.constants)
 
     def on_suppression(self, node: Any) -> bool:
         boxes, scores, *others = [*node.input, "", "", ""][:5]
         if None not in self.shapes.get(boxes, [None]):
             return False
-        known = self.limits()
+        known = self.capacities()
         places, rows = known.sizes.get(boxes, []), known.sizes.get(scores, [])
         if len(places) != 3 or len(rows) != 3:
             return False
-        batch, classes, count = rows[0], rows[1], limits.least([places[1], rows[2]])
+        batch, classes, count = rows[0], rows[1], capacities.least([places[1], rows[2]])
         if None in (batch, classes, count) or 0 in (batch, classes, count):
             return False
         boxes = self.with_company(boxes, np.zeros([batch, count, 4], np.float32), 1)
@@ -57,7 +57,7 @@ class BoxPorter:
         axis = own.get("axis", -1) % max(1, len(shape))
         if shape.count(None) != 1 or shape[axis] is not None:
             return False
-        known = self.limits()
+        known = self.capacities()
         sizes, most = known.sizes[source], known.counts.get(count, [None])[0]
         if not sizes[axis] or not most:
             return False

@@ -14,8 +14,8 @@ Size = Optional[int]  # None: without a limit that is known.
 _SAME = elementwise.UNARY | elementwise.JOINING | {"CumSum", "Expand", "LogSoftmax", "Softmax"}
 
 
-class Limits(counts.Counts):
-    """Limits of the sizes of all tensors of a graph.
+class Capacities(counts.Counts):
+    """The most that the sizes of all tensors of a graph can be.
 
     sizes   by tensor of a known rank: the most that each of its sizes can be.
     counts  by tensor of a few whole numbers, none of which is negative: the most that each can be.

@@ -6,14 +6,14 @@ onnx = pytest.importorskip("onnx")
 
 from onnx import parser  # noqa: E402
 
-from takt.networks import graphs, inference, limits  # noqa: E402
+from takt.networks import capacities, graphs, inference  # noqa: E402
 
 
-def limits_of(body):
+def capacities_of(body):
     model = parser.parse_model(
         f"""<ir_version: 8, opset_import: ["" : 17]> net (float[20] x, float[20,4] b) => (float[n] y) {{ {body} }}""")
     graph = inference.inferred_graph(model)
-    return limits.Limits(onnx, graph.node, inference.sizes_of(graph), graphs.constants_of(graph))
+    return capacities.Capacities(onnx, graph.node, inference.sizes_of(graph), graphs.constants_of(graph))
 
 
 CHOSEN = """zero = Constant<value = float {0}>()  axes = Constant<value = int64[1] {0}>()
@@ -22,13 +22,13 @@ CHOSEN = """zero = Constant<value = float {0}>()  axes = Constant<value = int64[
 
 
 def test_no_more_are_chosen_than_there_are():
-    found = limits_of(CHOSEN + "sums = Add(scores, scores)  both = Concat<axis = 0>(boxes, b)  y = Identity(sums)")
+    found = capacities_of(CHOSEN + "sums = Add(scores, scores)  both = Concat<axis = 0>(boxes, b)  y = Identity(sums)")
     assert found.sizes["scores"] == found.sizes["y"] == [20]
     assert found.sizes["boxes"] == [20, 4] and found.sizes["both"] == [40, 4]
 
 
 def test_the_best_are_no_more_than_the_least_count():
-    found = limits_of(CHOSEN + """size = Shape(scores)  most = Constant<value = int64[1] {7}>()
+    found = capacities_of(CHOSEN + """size = Shape(scores)  most = Constant<value = int64[1] {7}>()
         one = Constant<value = int64[1] {1}>()
         both = Concat<axis = 0>(most, size)  least = ReduceMin<keepdims = 0>(both)  count = Reshape(least, one)
         y, order = TopK(scores, count)  rows = Gather(b, order)""")
@@ -37,6 +37,6 @@ def test_the_best_are_no_more_than_the_least_count():
 
 
 def test_what_a_call_states_has_no_limit():
-    found = limits_of("""minus = Constant<value = int64[1] {-1}>()  size = Cast<to = 7>(x)  whole = ReduceMax<keepdims = 1>(size)
+    found = capacities_of("""minus = Constant<value = int64[1] {-1}>()  size = Cast<to = 7>(x)  whole = ReduceMax<keepdims = 1>(size)
         sum = Add(whole, minus)  y = ConstantOfShape(sum)""")
     assert found.sizes["y"] == [None]
