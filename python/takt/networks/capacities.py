@@ -83,7 +83,10 @@ class Capacities(counts.Counts):
             return [least([size, most]) if i == axis else size for i, size in enumerate(first)]
         if kind == "NonMaxSuppression":
             return self.selected(node, first)
-        return first if kind in ("Slice", "Split") else None
+        if kind == "Gemm":
+            second = self.sizes.get(node.input[1]) or [None, None]
+            return [first[own.get("transA", 0)], second[1 - own.get("transB", 0)]]
+        return first if kind in ("ScatterElements", "ScatterND", "Slice", "Split") else None
 
     def joined(self, node: Any) -> list[Size] | None:
         """Of tensors that are repeated along dimensions where they have one element."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any, Iterable
 
 import numpy as np
@@ -155,15 +156,16 @@ class Changer(Graph):
         return name
 
 
-def constants_of(graph: Any) -> dict[str, np.ndarray]:
-    """Initializers, and the values of Constant nodes."""
+def constants_of(graph: Any, elements_max: int | None = None) -> dict[str, np.ndarray]:
+    """Initializers, and the values of Constant nodes, of at most so many elements."""
     from onnx import numpy_helper
 
-    constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    tensors = {tensor.name: tensor for tensor in graph.initializer}
     for node in graph.node:
         if node.op_type == "Constant" and node.attribute[0].name == "value":
-            constants[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
-    return constants
+            tensors[node.output[0]] = node.attribute[0].t
+    return {name: numpy_helper.to_array(tensor) for name, tensor in tensors.items()
+            if elements_max is None or math.prod(tensor.dims) <= elements_max}
 
 
 def needed(nodes: Iterable[Any], results: Iterable[str]) -> tuple[list[Any], set[str]]:

@@ -39,7 +39,8 @@ def state_sizes(model: Any) -> bool:
     """Writes down sizes that onnx does not infer, such as what is left for the -1 of a Reshape, shapes that
     follow from these, and numbers of shapes that do not depend on open sizes. Returns whether there were any."""
     for i in range(_ROUNDS_MAX):
-        if not _Sizes(model.graph).run():
+        known = inference.shapes_of(model.graph)
+        if all(name in known for name in inference.elements_of(model.graph)) or not _Sizes(model.graph).run():
             return i > 0
         inference.infer_shapes(model)
     return True
@@ -49,15 +50,15 @@ class _Sizes(counts.Counts):
     def __init__(self, graph: Any) -> None:
         import onnx
 
-        super().__init__(onnx, graphs.constants_of(graph))
+        super().__init__(onnx, graphs.constants_of(graph, counts.COUNTS_MAX))
         self.graph = graph
+        for tensor in graph.initializer:
+            self.sizes[tensor.name] = list(map(self.known, tensor.dims))
         self.values = {value.name: value for value in [*graph.input, *graph.value_info, *graph.output]}
         self.has_changed = False
 
     def run(self) -> bool:
         """Whether sizes were written down that were not there."""
-        if self.values.keys() == inference.shapes_of(self.graph).keys():
-            return False
         for name, value in self.values.items():
             if value.type.tensor_type.HasField("shape"):
                 self.sizes.setdefault(name, [self.size_of(name, i, dim) for i, dim in
@@ -68,11 +69,11 @@ class _Sizes(counts.Counts):
 
     def keep_numbers(self) -> None:
         """Makes constants of numbers that are known."""
-        found, kept = {}, {"", *self.constants, *(value.name for value in self.graph.output)}
+        found, kept = {}, {"", *(value.name for value in self.graph.output)}
         for node in self.graph.node:
             name = node.output[0] if node.output else ""
             numbers, sizes = (each.get(name, [None]) for each in (self.counts, self.sizes))
-            if name in kept or name not in self.values or any(
+            if node.op_type == "Constant" or name in kept or name not in self.values or any(
                     each is None or each.names for each in (*numbers, *sizes)):
                 continue
             element = self.onnx.helper.tensor_dtype_to_np_dtype(self.values[name].type.tensor_type.elem_type)

@@ -36,6 +36,12 @@ def test_the_best_are_no_more_than_the_least_count():
     assert found.sizes["y"] == [7] and found.sizes["rows"] == [7, 4]
 
 
+def test_a_second_stage_has_as_many_rows_as_the_first_has_boxes():
+    found = capacities_of(CHOSEN + """w = Constant<value = float[3,4] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}>()
+        rows = Gemm<transB = 1>(boxes, w)  y = Flatten<axis = 0>(rows)""")
+    assert found.sizes["rows"] == [20, 3]
+
+
 def test_what_a_call_states_has_no_limit():
     found = capacities_of("""minus = Constant<value = int64[1] {-1}>()  size = Cast<to = 7>(x)  whole = ReduceMax<keepdims = 1>(size)
         sum = Add(whole, minus)  y = ConstantOfShape(sum)""")
