@@ -35,8 +35,10 @@ class BoxPorter:
         places, rows = known.sizes.get(boxes, []), known.sizes.get(scores, [])
         if len(places) != 3 or len(rows) != 3:
             return False
-        batch, classes, count = rows[0], rows[1], capacities.least([places[1], rows[2]])
-        if None in (batch, classes, count) or 0 in (batch, classes, count):
+        # A size that can be 1 at most is 1.
+        batch, classes = (1 if rows[i] == 1 else size for i, size in enumerate(self.shapes.get(scores, [None] * 2)[:2]))
+        count = capacities.least([places[1], rows[2]])
+        if not batch or not classes or not count:
             return False
         boxes = self.with_company(boxes, np.zeros([batch, count, 4], np.float32), 1)
         scores = self.with_company(scores, np.full([batch, classes, count], -np.inf, np.float32), 2)
@@ -55,7 +57,7 @@ class BoxPorter:
         source, count = node.input
         shape, own = self.shapes.get(source, []), self.attributes(node)
         axis = own.get("axis", -1) % max(1, len(shape))
-        if shape.count(None) != 1 or shape[axis] is not None:
+        if shape.count(None) != 1 or shape[axis] is not None or not self.types.get(source):
             return False
         known = self.capacities()
         sizes, most = known.sizes[source], known.counts.get(count, [None])[0]
@@ -119,5 +121,5 @@ def check(graph: Any, shapes: dict[str, list[int | None]]) -> None:
             check(inner, shapes)
         if node.op_type == _KIND and None in shapes.get(node.input[0], [None]):
             raise CompileError(
-                f"{_KIND} {node.name or node.output[0]!r}: how many boxes there can be is not known; export a TopK of a "
-                "known number before it, or the raw boxes and scores as results")
+                f"{_KIND} {node.name or node.output[0]!r}: how many boxes there can be is not known; export a TopK "
+                "of a known number before it, or the raw boxes and scores as results")

@@ -47,8 +47,8 @@ class UnrolledPorter:
         return True
 
     def on_quick_steps(self, node: Any, inputs: list[str], own: dict[str, Any], names: list[str]) -> bool:
-        """A layer that is none for Takt's kernels. The compiler would make a loop of it, which is three times as slow as
-        its steps one after the other."""
+        """A layer that is none for Takt's kernels. The compiler would make a loop of it, which takes three times as
+        long as its steps one after the other."""
         if names == _USUAL[node.op_type] and (node.op_type != "GRU" or own.get("linear_before_reset", 0)):
             return False
         if None in self.shapes.get(inputs[0], [None]) or any(

@@ -43,6 +43,6 @@ def test_a_second_stage_has_as_many_rows_as_the_first_has_boxes():
 
 
 def test_what_a_call_states_has_no_limit():
-    found = capacities_of("""minus = Constant<value = int64[1] {-1}>()  size = Cast<to = 7>(x)  whole = ReduceMax<keepdims = 1>(size)
-        sum = Add(whole, minus)  y = ConstantOfShape(sum)""")
+    found = capacities_of("""minus = Constant<value = int64[1] {-1}>()  size = Cast<to = 7>(x)
+        whole = ReduceMax<keepdims = 1>(size)  sum = Add(whole, minus)  y = ConstantOfShape(sum)""")
     assert found.sizes["y"] == [None]
