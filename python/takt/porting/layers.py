@@ -111,7 +111,7 @@ class LayerPorter:
 
     def on_skip_rms_normalization(self, node: Any) -> bool:
         source, skip, scale, bias = [*node.input, ""][:4]
-        if not self.known(source) or any(node.output[1:3]):
+        if not self.known(source) or any(map(self.is_read, node.output[1:3])):
             return False
         total = self.emit("Add", [source, skip])
         if bias:

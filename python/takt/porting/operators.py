@@ -335,7 +335,7 @@ class OperatorPorter:
 
     def on_skip_layer_normalization(self, node: Any) -> bool:
         x, skip, gamma, beta, bias = [*node.input, "", ""][:5]
-        if any(node.output[1:3]):
+        if any(map(self.is_read, node.output[1:3])):
             return False
         total = self.emit("Add", [x, skip], node.output[3] if len(node.output) > 3 and not bias else None)
         if bias:

@@ -595,8 +595,13 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
 
     def only_consumer(self, name: str) -> Any | None:
         users = self.consumers.get(name, [])
-        is_result = any(name == value.name for value in self.graph.output)
-        return users[0] if len(users) == 1 and not is_result else None
+        return users[0] if len(users) == 1 and not self.is_result(name) else None
+
+    def is_read(self, name: str) -> bool:
+        return bool(name) and (name in self.consumers or self.is_result(name))
+
+    def is_result(self, name: str) -> bool:
+        return any(name == value.name for value in self.graph.output)
 
     # Nodes of the new graph.
 

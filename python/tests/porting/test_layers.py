@@ -39,3 +39,14 @@ def test_half_floats_stay():
     model = parser.parse_model('<ir_version: 10, opset_import: ["" : 23]>\nnet (float16[N,8] x, float16[8] s) => '
                                "(float16[N,8] y) { y = RMSNormalization(x, s) }")
     assert kinds(porter.port(model)) == ["RMSNormalization"]
+
+
+@pytest.mark.parametrize("kind", ["SkipSimplifiedLayerNormalization", "SkipLayerNormalization"])
+@pytest.mark.parametrize("is_read", [False, True])
+def test_means_that_nothing_reads(kind, is_read):
+    model = parser.parse_model('<ir_version: 10, opset_import: ["" : 17, "com.microsoft" : 1]>\nnet (float[2,8] x, '
+                               f"float[8] s) => (float[2,8] y) {{ y, mean, spread, total = com.microsoft.{kind}"
+                               "(x, x, s) }")
+    if is_read:
+        model.graph.output.add(name="spread").type.tensor_type.elem_type = onnx.TensorProto.FLOAT
+    assert (kind in kinds(porter.port(model))) == is_read
