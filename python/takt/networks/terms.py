@@ -15,7 +15,7 @@ _ROUNDS_MAX = 64  # Each round knows more sizes than the last one.
 
 
 class Term(NamedTuple):
-    """A number: a known one times open sizes, which are positive."""
+    """A number: a known one times open sizes."""
 
     factor: int
     names: tuple[str, ...] = ()  # In order; one may come several times.
@@ -118,11 +118,9 @@ class _Sizes(counts.Counts):
         return Term(left.factor + right.factor if kind == "Add" else left.factor - right.factor)
 
     def greater(self, pair: tuple[Number, Number]) -> Number:
-        """An open size is not below its factor."""
-        if None in pair or all(each.names for each in pair):
+        if None in pair or any(each.names for each in pair):
             return None
-        pair = sorted(pair, key=lambda each: (each.factor, each.names))
-        return pair[1] if not pair[0].names else None
+        return max(pair)
 
     def equal(self, pair: tuple[Number, Number]) -> Number:
         """1, if they are. A size is not negative."""
@@ -172,8 +170,7 @@ class _Sizes(counts.Counts):
         for i, (start, end) in enumerate(zip(starts, ends)):
             axis = axes[i] % len(own) if axes else i
             size, step = own[axis], steps[i] if steps else 1
-            # An open size is not below its factor.
-            is_known = size is not None and step > 0 and (not size.names or 0 <= start <= end <= size.factor)
+            is_known = size is not None and step > 0 and not size.names  # An open size may be zero.
             found[axis] = Term(len(range(size.factor)[start:end:step])) if is_known else None
         return found
 
