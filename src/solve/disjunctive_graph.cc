@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "base/stable_sort.h"
 
 namespace takt::solve {
 
@@ -13,24 +14,18 @@ DisjunctiveGraph::DisjunctiveGraph(const Problem& problem)
       predecessor_begin_(count_ + 1),
       successor_begin_(count_ + 1),
       choice_(count_),
-      duration_(count_),
-      sequences_(problem.machine_count),
-      head_(count_),
-      tail_(count_),
-      end_(count_ + 1),
-      rest_(count_ + 1),
+      sizes_(problem.machine_count),
+      nodes_(count_ + 1, {.link = {count_, count_}}),
       order_(count_),
-      rank_(count_),
+      rank_(count_ + 1),
       head_without_(count_),
       tail_without_(count_),
       dirty_(count_ / 64 + 1),
       missing_(count_) {
   FlattenPrecedences(problem);
   FlattenAlternatives(problem);
-  FindOnlyNeighbours();
-  before_.assign(size_t{count_} * width_, count_);
-  after_.assign(size_t{count_} * width_, count_);
-  place_.assign(size_t{count_} * width_, 0);
+  MakeNodes(problem);
+  if (width_ > 1) links_.assign(size_t{count_} * width_, {count_, count_});
   removed_positions_.resize(width_);
   MakeRoom();
 }
@@ -58,78 +53,86 @@ void DisjunctiveGraph::FlattenAlternatives(const Problem& problem) {
   alternative_begin_.push_back(0);
   machine_begin_.push_back(0);
   for (const Operation& operation : problem.operations) {
-    release_.push_back(operation.release);
-    delivery_.push_back(operation.tail);
     uint32_t width = 1;
     for (const Alternative& alternative : operation.alternatives) {
-      alternative_duration_.push_back(alternative.duration);
+      modes_.push_back({alternative.duration, alternative.machines[0]});
       machines_.insert(machines_.end(), alternative.machines.begin(),
                        alternative.machines.end());
       machine_begin_.push_back(static_cast<uint32_t>(machines_.size()));
-      alternative_machine_.push_back(alternative.machines[0]);
       width =
           std::max(width, static_cast<uint32_t>(alternative.machines.size()));
     }
     may_be_wide_.push_back(width > 1);
     width_ = std::max(width_, width);
-    alternative_begin_.push_back(
-        static_cast<uint32_t>(alternative_duration_.size()));
+    alternative_begin_.push_back(static_cast<uint32_t>(modes_.size()));
   }
-  TAKT_CHECK(machine_begin_.size() == alternative_duration_.size() + 1);
+  TAKT_CHECK(machine_begin_.size() == modes_.size() + 1);
 }
 
-void DisjunctiveGraph::FindOnlyNeighbours() {
+void DisjunctiveGraph::MakeNodes(const Problem& problem) {
   for (uint32_t v = 0; v < count_; ++v) {
     const auto only_of = [this](absl::Span<const uint32_t> list) {
       if (list.empty()) return count_;
       return list.size() == 1 ? list[0] : kSeveral;
     };
-    only_predecessor_.push_back(only_of(predecessors(v)));
-    only_successor_.push_back(only_of(successors(v)));
-    if (successors(v).empty() || delivery_[v] > 0) enders_.push_back(v);
+    nodes_[v].only_predecessor = only_of(predecessors(v));
+    nodes_[v].only_successor = only_of(successors(v));
+    nodes_[v].release = problem.operations[v].release;
+    nodes_[v].delivery = problem.operations[v].tail;
+    if (successors(v).empty() || nodes_[v].delivery > 0) enders_.push_back(v);
   }
 }
 
 void DisjunctiveGraph::MakeRoom() {
-  std::vector<uint32_t> room(sequences_.size(), 1);
+  std::vector<uint32_t> room(sizes_.size(), 1);
   for (const uint32_t machine : machines_) ++room[machine];
   uint32_t end = 0;
   for (const uint32_t places : room) {
     first_place_.push_back(end);
     end += places;
   }
+  sequence_.assign(end, 0);
   end_before_.assign(end, 0);
   rest_from_.assign(end, 0);
 }
 
 void DisjunctiveGraph::Load(const State& state) {
   choice_ = state.choice;
-  sequences_ = state.sequences;
+  for (uint32_t machine = 0; machine < sizes_.size(); ++machine) {
+    const std::vector<uint32_t>& list = state.sequences[machine];
+    sizes_[machine] = static_cast<uint32_t>(list.size());
+    std::copy(list.begin(), list.end(),
+              sequence_.begin() + first_place_[machine]);
+  }
   for (uint32_t v = 0; v < count_; ++v) {
-    duration_[v] = duration(v, choice_[v]);
+    nodes_[v].duration = duration(v, choice_[v]);
   }
   LinkSequences();
   ComputeOrder();
-  ComputeHeads(0);
-  if (count_ > 0) ComputeTails(count_ - 1);
+  ComputeHeads(0, count_ - 1);
+  ComputeTails(0, count_ - 1);
   ComputeMakespan();
 }
 
 void DisjunctiveGraph::Save(State* state) const {
   state->choice = choice_;
-  state->sequences = sequences_;
+  state->sequences.resize(sizes_.size());
+  for (uint32_t machine = 0; machine < sizes_.size(); ++machine) {
+    const absl::Span<const uint32_t> list = sequence(machine);
+    state->sequences[machine].assign(list.begin(), list.end());
+  }
   state->makespan = makespan_;
 }
 
 void DisjunctiveGraph::LoadSchedule(const Schedule& schedule) {
   State state;
   state.choice.resize(count_);
-  state.sequences.resize(sequences_.size());
+  state.sequences.resize(sizes_.size());
   // Operations of no duration may start together with others. They go before
   // those that take time; among themselves precedence decides, by a topological
   // order of the precedences alone.
   choice_.assign(count_, 0);
-  for (std::vector<uint32_t>& list : sequences_) list.clear();
+  std::fill(sizes_.begin(), sizes_.end(), 0);
   LinkSequences();
   ComputeOrder();
   std::vector<uint32_t> by_start(order_);
@@ -137,8 +140,8 @@ void DisjunctiveGraph::LoadSchedule(const Schedule& schedule) {
     const Schedule::Entry& entry = schedule.entries[v];
     return std::pair(entry.start, duration(v, entry.alternative));
   };
-  std::stable_sort(by_start.begin(), by_start.end(),
-                   [&key](uint32_t a, uint32_t b) { return key(a) < key(b); });
+  StableSort(by_start,
+             [&key](uint32_t a, uint32_t b) { return key(a) < key(b); });
   for (const uint32_t v : by_start) {
     state.choice[v] = schedule.entries[v].alternative;
     for (const uint32_t machine : machines(v, state.choice[v])) {
@@ -153,22 +156,23 @@ Schedule DisjunctiveGraph::ToSchedule() const {
   schedule.makespan = makespan_;
   schedule.entries.resize(count_);
   for (uint32_t v = 0; v < count_; ++v) {
-    schedule.entries[v] = {choice_[v], head_[v]};
+    schedule.entries[v] = {choice_[v], head(v)};
   }
   return schedule;
 }
 
 void DisjunctiveGraph::LinkSequences() {
-  std::fill(before_.begin(), before_.end(), count_);
-  std::fill(after_.begin(), after_.end(), count_);
-  for (uint32_t v = 0; v < count_; ++v) missing_[v] = 0;
-  for (uint32_t machine = 0; machine < sequences_.size(); ++machine) {
-    const std::vector<uint32_t>& list = sequences_[machine];
+  for (uint32_t v = 0; v < count_; ++v) {
+    for (uint32_t i = 0; i < width_; ++i) LinkOf(v, i) = {count_, count_};
+    missing_[v] = 0;
+  }
+  for (uint32_t machine = 0; machine < sizes_.size(); ++machine) {
+    const absl::Span<const uint32_t> list = sequence(machine);
     for (uint32_t i = 0; i < list.size(); ++i) {
-      const size_t slot = SlotOf(list[i], machine);
-      place_[slot] = first_place_[machine] + i;
-      if (i > 0) before_[slot] = list[i - 1];
-      if (i + 1 < list.size()) after_[slot] = list[i + 1];
+      Link& link = LinkOn(list[i], machine);
+      link.place = first_place_[machine] + i;
+      if (i > 0) link.before = list[i - 1];
+      if (i + 1 < list.size()) link.after = list[i + 1];
     }
     end_before_[first_place_[machine]] = 0;
     rest_from_[first_place_[machine] + list.size()] = 0;
@@ -180,7 +184,7 @@ void DisjunctiveGraph::ComputeOrder() {
   for (uint32_t v = 0; v < count_; ++v) {
     uint32_t missing = predecessor_begin_[v + 1] - predecessor_begin_[v];
     for (uint32_t i = 0; i < width_; ++i) {
-      missing += before_[size_t{v} * width_ + i] != count_;
+      missing += LinkOf(v, i).before != count_;
     }
     missing_[v] = missing;
     if (missing == 0) order_[end++] = v;
@@ -192,7 +196,7 @@ void DisjunctiveGraph::ComputeOrder() {
       if (--missing_[u] == 0) order_[end++] = u;
     }
     for (uint32_t i = 0; i < width_; ++i) {
-      const uint32_t u = after_[size_t{v} * width_ + i];
+      const uint32_t u = LinkOf(v, i).after;
       if (u != count_ && --missing_[u] == 0) order_[end++] = u;
     }
   }
@@ -200,30 +204,30 @@ void DisjunctiveGraph::ComputeOrder() {
 }
 
 inline int64_t DisjunctiveGraph::HeadWithout(uint32_t x, uint32_t v) const {
-  int64_t head = release_[x];
+  int64_t head = nodes_[x].release;
   for (const uint32_t u : predecessors(x)) {
-    const int64_t end = head_without_[u] + (u == v ? 0 : duration_[u]);
+    const int64_t end = head_without_[u] + (u == v ? 0 : nodes_[u].duration);
     if (end > head) head = end;
   }
   for (uint32_t i = 0; i < width_; ++i) {
-    const uint32_t u = before_[size_t{x} * width_ + i];
+    const uint32_t u = LinkOf(x, i).before;
     if (u == count_) continue;
-    const int64_t end = head_without_[u] + duration_[u];
+    const int64_t end = head_without_[u] + nodes_[u].duration;
     if (end > head) head = end;
   }
   return head;
 }
 
 inline int64_t DisjunctiveGraph::TailWithout(uint32_t x, uint32_t v) const {
-  int64_t tail = delivery_[x];
+  int64_t tail = nodes_[x].delivery;
   for (const uint32_t u : successors(x)) {
-    const int64_t rest = tail_without_[u] + (u == v ? 0 : duration_[u]);
+    const int64_t rest = tail_without_[u] + (u == v ? 0 : nodes_[u].duration);
     if (rest > tail) tail = rest;
   }
   for (uint32_t i = 0; i < width_; ++i) {
-    const uint32_t u = after_[size_t{x} * width_ + i];
+    const uint32_t u = LinkOf(x, i).after;
     if (u == count_) continue;
-    const int64_t rest = tail_without_[u] + duration_[u];
+    const int64_t rest = tail_without_[u] + nodes_[u].duration;
     if (rest > tail) tail = rest;
   }
   return tail;
@@ -238,8 +242,8 @@ void DisjunctiveGraph::UpdateOrder(uint32_t v) {
   for (const uint32_t u : predecessors(v)) after(u);
   for (const uint32_t u : successors(v)) before(u);
   for (uint32_t i = 0; i < width_; ++i) {
-    const uint32_t p = before_[size_t{v} * width_ + i];
-    const uint32_t s = after_[size_t{v} * width_ + i];
+    const uint32_t p = LinkOf(v, i).before;
+    const uint32_t s = LinkOf(v, i).after;
     if (p != count_) after(p);
     if (s != count_) before(s);
   }
@@ -268,7 +272,7 @@ void DisjunctiveGraph::Reorder(uint32_t v, uint32_t first, uint32_t last) {
   const auto mark_followers = [&](uint32_t x) {
     for (const uint32_t u : successors(x)) mark(u);
     for (uint32_t i = 0; i < width_; ++i) {
-      const uint32_t u = after_[size_t{x} * width_ + i];
+      const uint32_t u = LinkOf(x, i).after;
       if (u != count_) mark(u);
     }
   };
@@ -297,109 +301,147 @@ void DisjunctiveGraph::Reorder(uint32_t v, uint32_t first, uint32_t last) {
 
 void DisjunctiveGraph::NoteNeighbours(uint32_t v) {
   for (uint32_t i = 0; i < width_; ++i) {
-    neighbours_.emplace_back(before_[size_t{v} * width_ + i],
-                             after_[size_t{v} * width_ + i]);
+    neighbours_.emplace_back(LinkOf(v, i).before, LinkOf(v, i).after);
   }
 }
 
-void DisjunctiveGraph::ComputeHeads(uint32_t first) {
-  for (uint32_t r = first; r < count_; ++r) {
+void DisjunctiveGraph::ComputeHeads(uint32_t first, uint32_t last) {
+  for (uint32_t r = first; r <= last && r < count_; ++r) {
     const uint32_t v = order_[r];
+    Node& node = nodes_[v];
+    int64_t head = std::max(HeadByPrecedence(v), nodes_[node.link.before].end);
     const size_t taken = MachinesTaken(v);
-    int64_t head = HeadByPrecedence(v);
-    for (size_t i = 0; i < taken; ++i) {
-      head = std::max(head, end_[before_[size_t{v} * width_ + i]]);
+    for (size_t i = 1; i < taken; ++i) {
+      head = std::max(head, nodes_[LinkOf(v, i).before].end);
     }
-    head_[v] = head;
-    end_[v] = head + duration_[v];
-    for (size_t i = 0; i < taken; ++i) {
-      end_before_[place_[size_t{v} * width_ + i] + 1] = end_[v];
+    const int64_t end = head + node.duration;
+    const bool changes = end != node.end;
+    node.end = end;
+    end_before_[node.link.place + 1] = end;
+    uint32_t behind = rank_[node.link.after];
+    for (size_t i = 1; i < taken; ++i) {
+      const Link& link = LinkOf(v, i);
+      end_before_[link.place + 1] = end;
+      behind = std::max(behind, rank_[link.after]);
     }
+    if (node.only_successor != kSeveral) {
+      behind = std::max(behind, rank_[node.only_successor]);
+    } else {
+      for (const uint32_t u : successors(v))
+        behind = std::max(behind, rank_[u]);
+    }
+    last = std::max(last, changes ? behind : 0);
   }
 }
 
-void DisjunctiveGraph::ComputeTails(uint32_t last) {
-  for (uint32_t r = last + 1; r-- > 0;) {
-    const uint32_t v = order_[r];
+void DisjunctiveGraph::ComputeTails(uint32_t first, uint32_t last) {
+  for (uint32_t r = last + 1; r > first;) {
+    const uint32_t v = order_[--r];
+    Node& node = nodes_[v];
+    int64_t tail = std::max(TailByPrecedence(v), nodes_[node.link.after].rest);
     const size_t taken = MachinesTaken(v);
-    int64_t tail = TailByPrecedence(v);
-    for (size_t i = 0; i < taken; ++i) {
-      tail = std::max(tail, rest_[after_[size_t{v} * width_ + i]]);
+    for (size_t i = 1; i < taken; ++i) {
+      tail = std::max(tail, nodes_[LinkOf(v, i).after].rest);
     }
-    tail_[v] = tail;
-    rest_[v] = tail + duration_[v];
-    for (size_t i = 0; i < taken; ++i) {
-      rest_from_[place_[size_t{v} * width_ + i]] = rest_[v];
+    const int64_t rest = tail + node.duration;
+    const bool changes = rest != node.rest;
+    node.rest = rest;
+    uint32_t ahead = r;
+    const auto include = [&](uint32_t u) {
+      ahead = std::min(ahead, u == count_ ? r : rank_[u]);
+    };
+    rest_from_[node.link.place] = rest;
+    include(node.link.before);
+    for (size_t i = 1; i < taken; ++i) {
+      const Link& link = LinkOf(v, i);
+      rest_from_[link.place] = rest;
+      include(link.before);
     }
+    if (node.only_predecessor != kSeveral) {
+      include(node.only_predecessor);
+    } else {
+      for (const uint32_t u : predecessors(v)) include(u);
+    }
+    first = std::min(first, changes ? ahead : r);
   }
 }
 
 void DisjunctiveGraph::ComputeMakespan() {
   makespan_ = 0;
   for (const uint32_t v : enders_) {
-    makespan_ = std::max(makespan_, end_[v] + delivery_[v]);
+    makespan_ = std::max(makespan_, nodes_[v].end + nodes_[v].delivery);
   }
 }
 
-size_t DisjunctiveGraph::SlotOf(uint32_t v, uint32_t machine) const {
-  if (width_ == 1) return v;
+DisjunctiveGraph::Link& DisjunctiveGraph::LinkOn(uint32_t v, uint32_t machine) {
+  if (width_ == 1) return nodes_[v].link;
   const absl::Span<const uint32_t> taken = machines(v, choice_[v]);
   size_t i = 0;
   while (taken[i] != machine) ++i;
-  return size_t{v} * width_ + i;
+  return LinkOf(v, i);
+}
+
+void DisjunctiveGraph::MoveEntry(uint32_t machine, uint32_t from, uint32_t to) {
+  const uint32_t v = sequence_[from];
+  const auto put = [&](uint32_t x, uint32_t place) {
+    sequence_[place] = x;
+    LinkOn(x, machine).place = place;
+    end_before_[place + 1] = nodes_[x].end;
+    rest_from_[place] = nodes_[x].rest;
+  };
+  for (uint32_t i = from; i < to; ++i) put(sequence_[i + 1], i);
+  for (uint32_t i = from; i > to; --i) put(sequence_[i - 1], i);
+  put(v, to);
 }
 
 void DisjunctiveGraph::Remove(uint32_t v) {
   const absl::Span<const uint32_t> taken = machines(v, choice_[v]);
   for (size_t i = 0; i < taken.size(); ++i) {
-    std::vector<uint32_t>& list = sequences_[taken[i]];
-    const uint32_t first = first_place_[taken[i]];
-    const uint32_t place = place_[size_t{v} * width_ + i] - first;
-    removed_positions_[i] = place;
-    list.erase(list.begin() + place);
-    int64_t* ends = end_before_.data() + first;
-    int64_t* rests = rest_from_.data() + first;
-    for (uint32_t j = place; j < list.size(); ++j) {
-      --place_[SlotOf(list[j], taken[i])];
-      ends[j + 1] = ends[j + 2];
-      rests[j] = rests[j + 1];
-    }
-    rests[list.size()] = 0;
-    const uint32_t before = before_[size_t{v} * width_ + i];
-    const uint32_t after = after_[size_t{v} * width_ + i];
-    if (before != count_) after_[SlotOf(before, taken[i])] = after;
-    if (after != count_) before_[SlotOf(after, taken[i])] = before;
+    const uint32_t machine = taken[i];
+    const auto [before, after, place] = LinkOf(v, i);
+    removed_positions_[i] = place - first_place_[machine];
+    const uint32_t last = first_place_[machine] + --sizes_[machine];
+    MoveEntry(machine, place, last);
+    rest_from_[last] = 0;
+    if (before != count_) LinkOn(before, machine).after = after;
+    if (after != count_) LinkOn(after, machine).before = before;
   }
 }
 
 void DisjunctiveGraph::PutBack(uint32_t v) {
   const absl::Span<const uint32_t> taken = machines(v, choice_[v]);
   for (size_t i = 0; i < taken.size(); ++i) {
-    std::vector<uint32_t>& list = sequences_[taken[i]];
-    const uint32_t first = first_place_[taken[i]];
-    const uint32_t place = removed_positions_[i];
-    list.insert(list.begin() + place, v);
-    int64_t* ends = end_before_.data() + first;
-    int64_t* rests = rest_from_.data() + first;
-    rests[list.size()] = 0;
-    for (uint32_t j = static_cast<uint32_t>(list.size()) - 1; j > place; --j) {
-      ++place_[SlotOf(list[j], taken[i])];
-      ends[j + 1] = ends[j];
-      rests[j] = rests[j - 1];
-    }
-    place_[size_t{v} * width_ + i] = first + place;
-    ends[place + 1] = end_[v];
-    rests[place] = rest_[v];
-    const uint32_t before = before_[size_t{v} * width_ + i];
-    const uint32_t after = after_[size_t{v} * width_ + i];
-    if (before != count_) after_[SlotOf(before, taken[i])] = v;
-    if (after != count_) before_[SlotOf(after, taken[i])] = v;
+    const uint32_t machine = taken[i];
+    const uint32_t last = first_place_[machine] + sizes_[machine]++;
+    sequence_[last] = v;
+    rest_from_[last + 1] = 0;
+    MoveEntry(machine, last, first_place_[machine] + removed_positions_[i]);
+    const auto [before, after, place] = LinkOf(v, i);
+    if (before != count_) LinkOn(before, machine).after = v;
+    if (after != count_) LinkOn(after, machine).before = v;
   }
 }
 
+void DisjunctiveGraph::Shift(uint32_t v, uint32_t place) {
+  const uint32_t machine = modes_[alternative_begin_[v] + choice_[v]].machine;
+  Link& link = nodes_[v].link;
+  if (place == link.place) return;
+  if (link.before != count_) LinkOn(link.before, machine).after = link.after;
+  if (link.after != count_) LinkOn(link.after, machine).before = link.before;
+  MoveEntry(machine, link.place, place);
+  const uint32_t first = first_place_[machine];
+  const bool is_last = place + 1 == first + sizes_[machine];
+  link.before = place > first ? sequence_[place - 1] : count_;
+  link.after = is_last ? count_ : sequence_[place + 1];
+  if (link.before != count_) LinkOn(link.before, machine).after = v;
+  if (link.after != count_) LinkOn(link.after, machine).before = v;
+}
+
 void DisjunctiveGraph::ComputeWithout(uint32_t v) {
-  head_without_ = head_;
-  tail_without_ = tail_;
+  for (uint32_t u = 0; u < count_; ++u) {
+    head_without_[u] = head(u);
+    tail_without_[u] = tail(u);
+  }
   const Bounds bounds = BoundsOf(v);
   head_without_[v] = bounds.head;
   tail_without_[v] = bounds.tail;
@@ -416,7 +458,7 @@ void DisjunctiveGraph::RelaxHeads(uint32_t v) {
   };
   for (const uint32_t u : successors(v)) mark(u);
   for (uint32_t i = 0; i < width_; ++i) {
-    const uint32_t u = after_[size_t{v} * width_ + i];
+    const uint32_t u = LinkOf(v, i).after;
     if (u != count_) mark(u);
   }
   for (size_t word = rank_[v] / 64; word < dirty_.size(); ++word) {
@@ -429,7 +471,7 @@ void DisjunctiveGraph::RelaxHeads(uint32_t v) {
       head_without_[x] = head;
       for (const uint32_t u : successors(x)) mark(u);
       for (uint32_t i = 0; i < width_; ++i) {
-        const uint32_t u = after_[size_t{x} * width_ + i];
+        const uint32_t u = LinkOf(x, i).after;
         if (u != count_) mark(u);
       }
     }
@@ -442,7 +484,7 @@ void DisjunctiveGraph::RelaxTails(uint32_t v) {
   };
   for (const uint32_t u : predecessors(v)) mark(u);
   for (uint32_t i = 0; i < width_; ++i) {
-    const uint32_t u = before_[size_t{v} * width_ + i];
+    const uint32_t u = LinkOf(v, i).before;
     if (u != count_) mark(u);
   }
   for (size_t word = rank_[v] / 64 + 1; word-- > 0;) {
@@ -455,7 +497,7 @@ void DisjunctiveGraph::RelaxTails(uint32_t v) {
       tail_without_[x] = tail;
       for (const uint32_t u : predecessors(x)) mark(u);
       for (uint32_t i = 0; i < width_; ++i) {
-        const uint32_t u = before_[size_t{x} * width_ + i];
+        const uint32_t u = LinkOf(x, i).before;
         if (u != count_) mark(u);
       }
     }
@@ -475,36 +517,48 @@ uint32_t DisjunctiveGraph::PlaceOfCut(absl::Span<const uint32_t> list,
 void DisjunctiveGraph::Apply(const Move& move) {
   const uint32_t v = move.operation;
   const absl::Span<const uint32_t> wanted = machines(v, move.alternative);
+  const absl::Span<const uint32_t> taken = machines(v, choice_[v]);
   neighbours_.clear();
   NoteNeighbours(v);
-  Remove(v);
-  choice_[v] = move.alternative;
-  duration_[v] = duration(v, move.alternative);
-  for (uint32_t i = 0; i < width_; ++i) {
-    before_[size_t{v} * width_ + i] = count_;
-    after_[size_t{v} * width_ + i] = count_;
+  if (wanted.size() == 1 && taken.size() == 1 && wanted[0] == taken[0]) {
+    choice_[v] = move.alternative;
+    nodes_[v].duration = duration(v, move.alternative);
+    Shift(v, first_place_[wanted[0]] + move.position);
+  } else {
+    Remove(v);
+    choice_[v] = move.alternative;
+    nodes_[v].duration = duration(v, move.alternative);
+    for (uint32_t i = 0; i < width_; ++i) LinkOf(v, i) = {count_, count_};
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const absl::Span<const uint32_t> list = sequence(wanted[i]);
+      // A place on several machines is a cut of the order as it is.
+      const uint32_t place =
+          wanted.size() == 1 ? move.position : PlaceOfCut(list, move.position);
+      LinkOf(v, i).before = place > 0 ? list[place - 1] : count_;
+      LinkOf(v, i).after = place < list.size() ? list[place] : count_;
+      removed_positions_[i] = place;
+    }
+    PutBack(v);
   }
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    const std::vector<uint32_t>& list = sequences_[wanted[i]];
-    // A place on several machines is a cut of the order as it is.
-    const uint32_t place =
-        wanted.size() == 1 ? move.position : PlaceOfCut(list, move.position);
-    before_[size_t{v} * width_ + i] = place > 0 ? list[place - 1] : count_;
-    after_[size_t{v} * width_ + i] = place < list.size() ? list[place] : count_;
-    removed_positions_[i] = place;
-  }
-  PutBack(v);
   NoteNeighbours(v);
   UpdateOrder(v);
-  uint32_t first = rank_[v];
-  uint32_t last = rank_[v];
+  // By rank: those whose heads change at once, and whose tails do.
+  uint32_t first_after = rank_[v];
+  uint32_t last_after = rank_[v];
+  uint32_t first_before = rank_[v];
+  uint32_t last_before = rank_[v];
   for (const auto& [before, after] : neighbours_) {
-    if (before != count_) last = std::max(last, rank_[before]);
-    if (after != count_) first = std::min(first, rank_[after]);
+    if (before != count_) {
+      first_before = std::min(first_before, rank_[before]);
+      last_before = std::max(last_before, rank_[before]);
+    }
+    if (after != count_) {
+      first_after = std::min(first_after, rank_[after]);
+      last_after = std::max(last_after, rank_[after]);
+    }
   }
-  // Its duration counts for its successors and predecessors too.
-  ComputeHeads(first);
-  ComputeTails(last);
+  ComputeHeads(first_after, last_after);
+  ComputeTails(first_before, last_before);
   ComputeMakespan();
 }
 

@@ -43,8 +43,9 @@ class DisjunctiveGraph {
   int64_t LengthWithout(uint32_t v) const {
     int64_t longest = 0;
     for (uint32_t i = 0; i < width_; ++i) {
-      const size_t slot = size_t{v} * width_ + i;
-      longest = std::max(longest, EndOf(before_[slot]) + RestOf(after_[slot]));
+      const Link& link = LinkOf(v, i);
+      longest =
+          std::max(longest, nodes_[link.before].end + nodes_[link.after].rest);
     }
     return longest;
   }
@@ -64,7 +65,7 @@ class DisjunctiveGraph {
 
   uint32_t operation_count() const { return count_; }
   uint32_t machine_count() const {
-    return static_cast<uint32_t>(sequences_.size());
+    return static_cast<uint32_t>(sizes_.size());
   }
   // The most machines that an alternative takes.
   uint32_t width() const { return width_; }
@@ -72,7 +73,7 @@ class DisjunctiveGraph {
     return alternative_begin_[v + 1] - alternative_begin_[v];
   }
   int64_t duration(uint32_t v, uint32_t alternative) const {
-    return alternative_duration_[alternative_begin_[v] + alternative];
+    return modes_[alternative_begin_[v] + alternative].duration;
   }
   absl::Span<const uint32_t> machines(uint32_t v, uint32_t alternative) const {
     const uint32_t a = alternative_begin_[v] + alternative;
@@ -97,16 +98,16 @@ class DisjunctiveGraph {
   Schedule ToSchedule() const;
 
   int64_t makespan() const { return makespan_; }
-  int64_t head(uint32_t v) const { return head_[v]; }
-  int64_t tail(uint32_t v) const { return tail_[v]; }
-  int64_t duration(uint32_t v) const { return duration_[v]; }
+  int64_t head(uint32_t v) const { return nodes_[v].head(); }
+  int64_t tail(uint32_t v) const { return nodes_[v].tail(); }
+  int64_t duration(uint32_t v) const { return nodes_[v].duration; }
   uint32_t choice(uint32_t v) const { return choice_[v]; }
   bool IsCritical(uint32_t v) const {
-    return head_[v] + duration_[v] + tail_[v] == makespan_;
+    return nodes_[v].head() + nodes_[v].rest == makespan_;
   }
   absl::Span<const uint32_t> topological_order() const { return order_; }
   absl::Span<const uint32_t> sequence(uint32_t machine) const {
-    return sequences_[machine];
+    return {sequence_.data() + first_place_[machine], sizes_[machine]};
   }
 
   // The operations of one critical path, last first; where several lead on,
@@ -115,30 +116,67 @@ class DisjunctiveGraph {
   void CriticalPath(Pick&& pick, std::vector<uint32_t>* path) const;
 
   // Calls visit(move) for every place worth trying for `v`, all alternatives,
-  // but for moves of a value above `limit`, of which only some are visited;
-  // visit() may lower it. Where an interval of places is equally good, the
-  // move names one that pick(count) chooses. The graph is unchanged afterwards.
-  template <typename Pick, typename Visit>
-  void ForEachMove(uint32_t v, const int64_t& limit, Pick&& pick,
-                   Visit&& visit);
+  // but for moves of a value above limit(alternative), which visit() may lower.
+  // Where an interval of places is equally good, the move names one that
+  // pick(count) chooses. The graph is unchanged afterwards.
+  template <typename Limit, typename Pick, typename Visit>
+  void ForEachMove(uint32_t v, Limit&& limit, Pick&& pick, Visit&& visit);
 
   // Carries the move out; heads, tails and makespan follow.
   void Apply(const Move& move);
 
  private:
-  // The index of v's neighbours on `machine`, which its choice takes.
-  size_t SlotOf(uint32_t v, uint32_t machine) const;
+  // The neighbours of an operation on one of its machines, count_ where there
+  // is none, and its place, from first_place_ on.
+  struct Link {
+    uint32_t before;
+    uint32_t after;
+    uint32_t place = 0;
+  };
+  // An operation as paths see it.
+  struct alignas(64) Node {
+    int64_t end = 0;   // Head and duration.
+    int64_t rest = 0;  // Tail and duration.
+    int64_t duration = 0;
+    int64_t release = 0;
+    int64_t delivery = 0;
+    // count_ where there is none, kSeveral where there are several.
+    uint32_t only_predecessor = 0;
+    uint32_t only_successor = 0;
+    Link link;  // On the first of its machines.
+
+    int64_t head() const { return end - duration; }
+    int64_t tail() const { return rest - duration; }
+  };
+  struct Mode {
+    int64_t duration;
+    uint32_t machine;      // The first of them.
+    uint32_t refused = 0;  // A place that MovesToMachine() refused last.
+  };
+  // On the i-th of its machines.
+  Link& LinkOf(uint32_t v, size_t i) {
+    return i == 0 ? nodes_[v].link : links_[size_t{v} * width_ + i];
+  }
+  const Link& LinkOf(uint32_t v, size_t i) const {
+    return const_cast<DisjunctiveGraph*>(this)->LinkOf(v, i);
+  }
+  // On `machine`, which its choice takes.
+  Link& LinkOn(uint32_t v, uint32_t machine);
   size_t MachinesTaken(uint32_t v) const {
     return width_ == 1 ? 1 : machines(v, choice_[v]).size();
   }
   // Parts of the constructor.
   void FlattenPrecedences(const Problem& problem);
   void FlattenAlternatives(const Problem& problem);
-  void FindOnlyNeighbours();
+  void MakeNodes(const Problem& problem);
   void MakeRoom();
   // Takes v out of its machines' sequences, into removed_positions_, and back.
   void Remove(uint32_t v);
   void PutBack(uint32_t v);
+  // Moves v to another place of its machine, the only one that it takes.
+  void Shift(uint32_t v, uint32_t place);
+  // What is at place `from` goes to place `to` of the same machine.
+  void MoveEntry(uint32_t machine, uint32_t from, uint32_t to);
   // Heads and tails as they are without v's machine arcs and its duration.
   void ComputeWithout(uint32_t v);
   void RelaxHeads(uint32_t v);
@@ -153,9 +191,10 @@ class DisjunctiveGraph {
   // Between two ranks, moves the successors of v behind it and the others
   // before it.
   void Reorder(uint32_t v, uint32_t first, uint32_t last);
-  // For the operations from rank `first` on, and up to rank `last`.
-  void ComputeHeads(uint32_t first);
-  void ComputeTails(uint32_t last);
+  // For the operations from the first rank to the last, and those behind them,
+  // or before them, that change.
+  void ComputeHeads(uint32_t first, uint32_t last);
+  void ComputeTails(uint32_t first, uint32_t last);
   void ComputeMakespan();
   // Adds v's neighbours on each of its machines to neighbours_.
   void NoteNeighbours(uint32_t v);
@@ -171,28 +210,34 @@ class DisjunctiveGraph {
     return {HeadByPrecedence(v), TailByPrecedence(v)};
   }
   int64_t HeadByPrecedence(uint32_t v) const {
-    const uint32_t only = only_predecessor_[v];
-    if (only != kSeveral) return std::max(release_[v], end_[only]);
-    int64_t head = release_[v];
-    for (const uint32_t u : predecessors(v)) head = std::max(head, end_[u]);
+    const Node& node = nodes_[v];
+    if (node.only_predecessor != kSeveral) {
+      return std::max(node.release, nodes_[node.only_predecessor].end);
+    }
+    int64_t head = node.release;
+    for (const uint32_t u : predecessors(v)) {
+      head = std::max(head, nodes_[u].end);
+    }
     return head;
   }
   int64_t TailByPrecedence(uint32_t v) const {
-    const uint32_t only = only_successor_[v];
-    if (only != kSeveral) return std::max(delivery_[v], rest_[only]);
-    int64_t tail = delivery_[v];
-    for (const uint32_t u : successors(v)) tail = std::max(tail, rest_[u]);
+    const Node& node = nodes_[v];
+    if (node.only_successor != kSeveral) {
+      return std::max(node.delivery, nodes_[node.only_successor].rest);
+    }
+    int64_t tail = node.delivery;
+    for (const uint32_t u : successors(v)) {
+      tail = std::max(tail, nodes_[u].rest);
+    }
     return tail;
   }
-  int64_t EndOf(uint32_t v) const { return end_[v]; }
-  int64_t RestOf(uint32_t v) const { return rest_[v]; }
   // The head of x, and its tail, but for its neighbour on one machine.
   int64_t HeadBeside(uint32_t x, uint32_t neighbour) const {
     int64_t head = HeadByPrecedence(x);
     if (width_ == 1) return head;
     for (uint32_t i = 0; i < width_; ++i) {
-      const uint32_t u = before_[size_t{x} * width_ + i];
-      if (u != neighbour && EndOf(u) > head) head = EndOf(u);
+      const uint32_t u = LinkOf(x, i).before;
+      if (u != neighbour) head = std::max(head, nodes_[u].end);
     }
     return head;
   }
@@ -200,23 +245,35 @@ class DisjunctiveGraph {
     int64_t tail = TailByPrecedence(x);
     if (width_ == 1) return tail;
     for (uint32_t i = 0; i < width_; ++i) {
-      const uint32_t u = after_[size_t{x} * width_ + i];
-      if (u != neighbour && RestOf(u) > tail) tail = RestOf(u);
+      const uint32_t u = LinkOf(x, i).after;
+      if (u != neighbour) tail = std::max(tail, nodes_[u].rest);
     }
     return tail;
   }
 
   template <typename Pick, typename Visit>
   void MovesToMachine(uint32_t v, uint32_t alternative, const Bounds& bounds,
-                      const int64_t& limit, Pick&& pick, Visit&& visit);
+                      int64_t limit, Pick&& pick, Visit&& visit);
   template <typename Visit>
   void MovesOnSameMachine(uint32_t v, uint32_t alternative,
-                          const Bounds& bounds, const int64_t& limit,
-                          Visit&& visit);
+                          const Bounds& bounds, int64_t limit, Visit&& visit);
   int64_t StartAtCut(absl::Span<const uint32_t> wanted, uint32_t cut,
                      int64_t head) const;
   int64_t RestAtCut(absl::Span<const uint32_t> wanted, uint32_t cut,
                     int64_t tail) const;
+  // How many of the first `size` values it holds for, and not for those behind
+  // them. Without branches, whose guesses would be wrong half of the time.
+  template <typename Compare>
+  static uint32_t CountWhile(const int64_t* values, uint32_t size,
+                             Compare&& holds) {
+    uint32_t begin = 0;
+    while (size > 0) {
+      const uint32_t half = (size + 1) / 2;
+      begin += half & -uint32_t{holds(values[begin + half - 1])};
+      size -= half;
+    }
+    return begin;
+  }
   // The first cut in [first, last] for which is(cut) holds, which then holds
   // for all later ones; last + 1: none.
   template <typename Is>
@@ -233,7 +290,7 @@ class DisjunctiveGraph {
     return first;
   }
   template <typename Pick, typename Visit>
-  void MovesToSeveral(uint32_t v, uint32_t alternative, const int64_t& limit,
+  void MovesToSeveral(uint32_t v, uint32_t alternative, int64_t limit,
                       Pick&& pick, Visit&& visit);
 
   static constexpr uint32_t kNone = ~uint32_t{0};
@@ -244,31 +301,23 @@ class DisjunctiveGraph {
   uint32_t width_ = 1;
   std::vector<uint32_t> predecessor_begin_, predecessors_;
   std::vector<uint32_t> successor_begin_, successors_;
-  // count_ where there is none, kSeveral where there are several.
-  std::vector<uint32_t> only_predecessor_, only_successor_;
   std::vector<uint32_t> alternative_begin_;
-  std::vector<int64_t> alternative_duration_;
-  std::vector<uint32_t> alternative_machine_;  // The first of them.
+  std::vector<Mode> modes_;  // By alternative.
   std::vector<uint32_t> machine_begin_, machines_;
   std::vector<uint8_t> may_be_wide_;  // By operation.
-  std::vector<int64_t> release_, delivery_;
-  std::vector<uint32_t> enders_;  // Where a longest path can end.
+  std::vector<uint32_t> enders_;      // Where a longest path can end.
   // The first place of each machine. A machine has a place for each operation
   // that may run there, and one more.
   std::vector<uint32_t> first_place_;
 
   // The schedule.
   std::vector<uint32_t> choice_;
-  std::vector<int64_t> duration_;
-  std::vector<std::vector<uint32_t>> sequences_;
-  // Neighbours on the i-th machine of an operation, at v * width_ + i; count_
-  // where there is none.
-  std::vector<uint32_t> before_, after_;
-  std::vector<uint32_t> place_;  // From first_place_ on; likewise.
-  std::vector<int64_t> head_, tail_;
-  // Head and duration, tail and duration; 0 at count_.
-  std::vector<int64_t> end_, rest_;
-  std::vector<uint32_t> order_, rank_;  // Topological order; its inverse.
+  std::vector<uint32_t> sequence_;  // By place.
+  std::vector<uint32_t> sizes_;     // By machine.
+  std::vector<Node> nodes_;         // And one of no time, for count_.
+  std::vector<Link> links_;         // At v * width_ + i; none for i = 0.
+  // Topological order; its inverse, which has 0 for count_.
+  std::vector<uint32_t> order_, rank_;
   int64_t makespan_ = 0;
   // By place: the end of what is before it on the machine, and the rest from
   // what is there. In a row, as a search for a place reads them.
@@ -292,55 +341,64 @@ void DisjunctiveGraph::CriticalPath(Pick&& pick,
   uint32_t chosen = kNone;
   uint32_t seen = 0;
   for (const uint32_t v : enders_) {
-    if (end_[v] + delivery_[v] == makespan_ && pick(++seen) == 0) chosen = v;
+    if (nodes_[v].end + nodes_[v].delivery == makespan_ && pick(++seen) == 0) {
+      chosen = v;
+    }
   }
   while (chosen != kNone) {
     const uint32_t v = chosen;
+    const Node& node = nodes_[v];
+    const int64_t head = node.head();
     path->push_back(v);
     chosen = kNone;
     seen = 0;
     const auto consider = [&](uint32_t u) {
-      if (end_[u] == head_[v] && pick(++seen) == 0) chosen = u;
+      if (nodes_[u].end == head && u != count_ && pick(++seen) == 0) chosen = u;
     };
-    for (const uint32_t u : predecessors(v)) consider(u);
-    const size_t machine_count = machines(v, choice_[v]).size();
-    for (size_t i = 0; i < machine_count; ++i) {
-      const uint32_t u = before_[size_t{v} * width_ + i];
-      if (u != count_) consider(u);
+    if (node.only_predecessor != kSeveral) {
+      consider(node.only_predecessor);
+    } else {
+      for (const uint32_t u : predecessors(v)) consider(u);
     }
+    consider(node.link.before);
+    const size_t taken = MachinesTaken(v);
+    for (size_t i = 1; i < taken; ++i) consider(LinkOf(v, i).before);
     // A release date can start a critical path anywhere.
-    if (head_[v] == release_[v] && seen > 0 && pick(seen + 1) == 0) {
+    if (head == node.release && seen > 0 && pick(seen + 1) == 0) {
       chosen = kNone;
     }
   }
 }
 
-template <typename Pick, typename Visit>
-void DisjunctiveGraph::ForEachMove(uint32_t v, const int64_t& limit,
-                                   Pick&& pick, Visit&& visit) {
+template <typename Limit, typename Pick, typename Visit>
+void DisjunctiveGraph::ForEachMove(uint32_t v, Limit&& limit, Pick&& pick,
+                                   Visit&& visit) {
   const Bounds bounds = BoundsOf(v);
-  const uint32_t begin = alternative_begin_[v];
+  const Mode* modes = modes_.data() + alternative_begin_[v];
   const uint32_t count = alternative_count(v);
-  const uint32_t taken = alternative_machine_[begin + choice_[v]];
-  const bool may_be_wide = may_be_wide_[v] != 0;
+  const uint32_t taken = modes[choice_[v]].machine;
+  const bool may_be_wide = width_ > 1 && may_be_wide_[v] != 0;
   const bool is_wide = may_be_wide && MachinesTaken(v) > 1;
   for (uint32_t a = 0; a < count; ++a) {
     if (may_be_wide && (is_wide || machines(v, a).size() > 1)) continue;
-    if (bounds.head + duration(v, a) + bounds.tail > limit) continue;
-    if (alternative_machine_[begin + a] == taken) {
-      MovesOnSameMachine(v, a, bounds, limit, visit);
+    const int64_t most = limit(a);
+    if (bounds.head + modes[a].duration + bounds.tail > most) continue;
+    if (modes[a].machine == taken) {
+      MovesOnSameMachine(v, a, bounds, most, visit);
     } else {
-      MovesToMachine(v, a, bounds, limit, pick, visit);
+      MovesToMachine(v, a, bounds, most, pick, visit);
     }
   }
   if (!may_be_wide) return;
   Remove(v);
   ComputeWithout(v);
   for (uint32_t a = 0; a < count; ++a) {
+    const int64_t most = limit(a);
+    if (bounds.head + duration(v, a) + bounds.tail > most) continue;
     if (machines(v, a).size() > 1) {
-      MovesToSeveral(v, a, limit, pick, visit);
+      MovesToSeveral(v, a, most, pick, visit);
     } else if (is_wide) {
-      MovesToMachine(v, a, bounds, limit, pick, visit);
+      MovesToMachine(v, a, bounds, most, pick, visit);
     }
   }
   PutBack(v);
@@ -352,27 +410,31 @@ void DisjunctiveGraph::ForEachMove(uint32_t v, const int64_t& limit,
 // the true one.
 template <typename Pick, typename Visit>
 void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
-                                      const Bounds& bounds,
-                                      const int64_t& limit, Pick&& pick,
-                                      Visit&& visit) {
-  const uint32_t machine =
-      alternative_machine_[alternative_begin_[v] + alternative];
-  const int64_t length = duration(v, alternative);
-  const int64_t* ends = end_before_.data() + first_place_[machine];
-  const int64_t* rests = rest_from_.data() + first_place_[machine];
-  const auto size = static_cast<uint32_t>(sequences_[machine].size());
-  uint32_t late = 0;
-  for (uint32_t n = size; n > 0;) {
-    const uint32_t half = n / 2;
-    if (ends[late + half + 1] > bounds.head) {
-      n = half;
-    } else {
-      late += half + 1;
-      n -= half + 1;
-    }
+                                      const Bounds& bounds, int64_t limit,
+                                      Pick&& pick, Visit&& visit) {
+  Mode& mode = modes_[alternative_begin_[v] + alternative];
+  const int64_t length = mode.duration;
+  const int64_t* ends = end_before_.data() + first_place_[mode.machine];
+  const int64_t* rests = rest_from_.data() + first_place_[mode.machine];
+  const uint32_t size = sizes_[mode.machine];
+  // Before it, too much follows; and where it is too late, no place is left.
+  const int64_t rest_max = limit - length - bounds.head;
+  const int64_t end_max = limit - length - bounds.tail;
+  const auto is_refused = [&](uint32_t place) {
+    return ends[place] > end_max && rests[place - 1] > rest_max;
+  };
+  // Most are refused again and again at the same place.
+  if (mode.refused - 1 < size && is_refused(mode.refused)) return;
+  const uint32_t first = CountWhile(
+      rests, size, [rest_max](int64_t rest) { return rest > rest_max; });
+  if (ends[first] > end_max) {
+    mode.refused = first;
+    return;
   }
+  const uint32_t late = CountWhile(
+      ends + 1, size, [&bounds](int64_t end) { return end <= bounds.head; });
   // It is not far, as a rule.
-  uint32_t long_tail = late;
+  uint32_t long_tail = std::max(first, late);
   while (long_tail < size && rests[long_tail] > bounds.tail) ++long_tail;
   while (long_tail > 0 && rests[long_tail - 1] <= bounds.tail) --long_tail;
   if (late >= long_tail) {
@@ -381,13 +443,12 @@ void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
                bounds.head + length + bounds.tail});
     return;
   }
-  for (uint32_t i = late; i <= long_tail; ++i) {
+  for (uint32_t i = std::max(first, late); i <= long_tail; ++i) {
+    if (ends[i] > end_max) break;
     const int64_t start = std::max(bounds.head, ends[i]);
     const int64_t rest = std::max(bounds.tail, rests[i]);
     const int64_t value = start + length + rest;
     if (value <= limit) visit(Move{v, alternative, i, value});
-    // Later places start later.
-    if (start + length + bounds.tail > limit) break;
   }
 }
 
@@ -395,40 +456,39 @@ void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
 // passes move up, at least along the machine.
 template <typename Visit>
 void DisjunctiveGraph::MovesOnSameMachine(uint32_t v, uint32_t alternative,
-                                          const Bounds& bounds,
-                                          const int64_t& limit, Visit&& visit) {
-  const uint32_t machine =
-      alternative_machine_[alternative_begin_[v] + alternative];
-  const std::vector<uint32_t>& list = sequences_[machine];
-  const int64_t* ends = end_before_.data() + first_place_[machine];
-  const int64_t* rests = rest_from_.data() + first_place_[machine];
-  const auto size = static_cast<uint32_t>(list.size());
-  const int64_t length = duration(v, alternative);
-  const uint32_t place = place_[size_t{v} * width_] - first_place_[machine];
+                                          const Bounds& bounds, int64_t limit,
+                                          Visit&& visit) {
+  const Mode& mode = modes_[alternative_begin_[v] + alternative];
+  const int64_t length = mode.duration;
+  const uint32_t first = first_place_[mode.machine];
+  const uint32_t place = nodes_[v].link.place;
+  const uint32_t* list = sequence_.data();
+  const int64_t* ends = end_before_.data();
+  const int64_t* rests = rest_from_.data();
+  const auto visit_place = [&](uint32_t i, int64_t end, int64_t after) {
+    const int64_t value =
+        std::max(bounds.head, end) + length + std::max(bounds.tail, after);
+    if (value <= limit) visit(Move{v, alternative, i - first, value});
+  };
   if (alternative != choice_[v]) {  // The same machine by another name.
-    const int64_t start = std::max(bounds.head, ends[place]);
-    const int64_t rest = std::max(bounds.tail, rests[place + 1]);
-    visit(Move{v, alternative, place, start + length + rest});
+    visit_place(place, ends[place], rests[place + 1]);
   }
+  // No rest is at the last place, and no end before the first.
+  const int64_t end_max = limit - length - bounds.tail;
   int64_t end = ends[place];
-  for (uint32_t i = place + 1; i < size; ++i) {
-    if (rests[i] <= bounds.tail) break;
+  for (uint32_t i = place + 1; rests[i] > bounds.tail; ++i) {
     const uint32_t x = list[i];
-    end = std::max(end, HeadBeside(x, list[i - 1])) + duration_[x];
-    if (end + length + bounds.tail > limit) break;
-    const int64_t start = std::max(bounds.head, end);
-    const int64_t rest = std::max(bounds.tail, rests[i + 1]);
-    visit(Move{v, alternative, i, start + length + rest});
+    end = std::max(end, HeadBeside(x, list[i - 1])) + nodes_[x].duration;
+    if (end > end_max) break;
+    visit_place(i, end, rests[i + 1]);
   }
+  const int64_t rest_max = limit - length - bounds.head;
   int64_t after = rests[place + 1];
-  for (uint32_t i = place; i-- > 0;) {
-    if (ends[i + 1] <= bounds.head) break;
-    const uint32_t x = list[i];
-    after = std::max(after, TailBeside(x, list[i + 1])) + duration_[x];
-    if (bounds.head + length + after > limit) break;
-    const int64_t rest = std::max(bounds.tail, after);
-    const int64_t start = std::max(bounds.head, ends[i]);
-    visit(Move{v, alternative, i, start + length + rest});
+  for (uint32_t i = place; ends[i] > bounds.head;) {
+    const uint32_t x = list[--i];
+    after = std::max(after, TailBeside(x, list[i + 1])) + nodes_[x].duration;
+    if (after > rest_max) break;
+    visit_place(i, ends[i], after);
   }
 }
 
@@ -437,11 +497,11 @@ inline int64_t DisjunctiveGraph::StartAtCut(absl::Span<const uint32_t> wanted,
                                             uint32_t cut, int64_t head) const {
   int64_t start = head;
   for (const uint32_t machine : wanted) {
-    const std::vector<uint32_t>& list = sequences_[machine];
+    const absl::Span<const uint32_t> list = sequence(machine);
     const uint32_t place = PlaceOfCut(list, cut);
     if (place == 0) continue;
     const uint32_t x = list[place - 1];
-    start = std::max(start, head_without_[x] + duration_[x]);
+    start = std::max(start, head_without_[x] + nodes_[x].duration);
   }
   return start;
 }
@@ -451,11 +511,11 @@ inline int64_t DisjunctiveGraph::RestAtCut(absl::Span<const uint32_t> wanted,
                                            uint32_t cut, int64_t tail) const {
   int64_t rest = tail;
   for (const uint32_t machine : wanted) {
-    const std::vector<uint32_t>& list = sequences_[machine];
+    const absl::Span<const uint32_t> list = sequence(machine);
     const uint32_t place = PlaceOfCut(list, cut);
     if (place == list.size()) continue;
     const uint32_t x = list[place];
-    rest = std::max(rest, tail_without_[x] + duration_[x]);
+    rest = std::max(rest, tail_without_[x] + nodes_[x].duration);
   }
   return rest;
 }
@@ -466,7 +526,7 @@ inline int64_t DisjunctiveGraph::RestAtCut(absl::Span<const uint32_t> wanted,
 // and less has to follow it, so the cuts worth trying lie as on one machine.
 template <typename Pick, typename Visit>
 void DisjunctiveGraph::MovesToSeveral(uint32_t v, uint32_t alternative,
-                                      const int64_t& limit, Pick&& pick,
+                                      int64_t limit, Pick&& pick,
                                       Visit&& visit) {
   const absl::Span<const uint32_t> wanted = machines(v, alternative);
   const int64_t length = duration(v, alternative);
@@ -496,7 +556,7 @@ void DisjunctiveGraph::MovesToSeveral(uint32_t v, uint32_t alternative,
   };
   visit_cut(lowest);
   for (const uint32_t machine : wanted) {
-    const std::vector<uint32_t>& list = sequences_[machine];
+    const absl::Span<const uint32_t> list = sequence(machine);
     for (uint32_t i = PlaceOfCut(list, lowest);
          i < list.size() && rank_[list[i]] < std::min(open, last); ++i) {
       visit_cut(rank_[list[i]] + 1);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/stable_sort.h"
 
 namespace takt::solve {
 namespace {
@@ -151,9 +152,8 @@ DisjunctiveGraph::State Evolution::Mix(const Individual& a,
     order.emplace_back(a.middle[v] * (100 - share) + b.middle[v] * share, v);
   }
   // Stable: of operations that take no time, precedence decides.
-  std::stable_sort(
-      order.begin(), order.end(),
-      [](const auto& x, const auto& y) { return x.first < y.first; });
+  StableSort(order,
+             [](const auto& x, const auto& y) { return x.first < y.first; });
   for (const auto& [key, v] : order) {
     for (const uint32_t machine : graph_.machines(v, child.choice[v])) {
       child.sequences[machine].push_back(v);

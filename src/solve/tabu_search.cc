@@ -22,9 +22,11 @@ constexpr uint32_t kWideOperationsOfStep = 24;
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
+}  // namespace
+
 // The best of the moves seen, by `value`, then by the move's own; one of them
 // at random where several are.
-struct Choice {
+struct TabuSearch::Choice {
   DisjunctiveGraph::Move move;
   int64_t value = kNever;
   uint32_t ties = 0;
@@ -45,8 +47,6 @@ struct Choice {
   }
 };
 
-}  // namespace
-
 TabuSearch::TabuSearch(DisjunctiveGraph& graph,
                        std::vector<double> excess_loads, uint64_t seed)
     : graph_(graph), random_(seed), excess_loads_(std::move(excess_loads)) {
@@ -56,10 +56,19 @@ TabuSearch::TabuSearch(DisjunctiveGraph& graph,
     total += graph.alternative_count(v);
   }
   tabu_until_.assign(total, 0);
+  costs_.assign(total, 0);
 }
 
 double TabuSearch::DrawThrift(Random& random) {
   return kThrifts[random.Below(std::size(kThrifts))];
+}
+
+void TabuSearch::SetThrift(double thrift) {
+  if (thrift == thrift_) return;
+  thrift_ = thrift;
+  for (size_t i = 0; i < costs_.size(); ++i) {
+    costs_[i] = static_cast<int64_t>(thrift * excess_loads_[i]);
+  }
 }
 
 bool TabuSearch::Run(const Limits& limits, DisjunctiveGraph::State* best) {
@@ -76,9 +85,9 @@ bool TabuSearch::Run(const Limits& limits, DisjunctiveGraph::State* best) {
     if (steps_ - last_better >= limits.stall_steps) break;
     if (NowNs() >= limits.deadline_ns) break;
     if (limits.thrift.has_value()) {
-      thrift_ = *limits.thrift;
+      SetThrift(*limits.thrift);
     } else if ((steps_ - first) % kStepsOfThrift == 0) {
-      thrift_ = DrawThrift(random_);
+      SetThrift(DrawThrift(random_));
     }
     if (!Step(best->makespan, limits.deadline_ns)) break;
   }
@@ -91,54 +100,76 @@ bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
     return count == 1 ? 0 : random_.Below(count);
   };
   graph_.CriticalPath(pick, &path_);
-  floors_.clear();
+  floors_.resize(path_.size());
   size_t lowest = 0;
-  for (const uint32_t v : path_) {
-    floors_.emplace_back(graph_.LengthWithout(v), v);
-    if (floors_.back() < floors_[lowest]) lowest = floors_.size() - 1;
+  for (size_t i = 0; i < path_.size(); ++i) {
+    floors_[i] = graph_.LengthWithout(path_[i]);
+    if (floors_[i] < floors_[lowest]) lowest = i;
   }
   // What promises most is first: its moves spare others the look.
-  if (!floors_.empty()) std::swap(floors_.front(), floors_[lowest]);
-  Choice allowed;
-  Choice any;
+  if (!path_.empty()) {
+    std::swap(path_.front(), path_[lowest]);
+    std::swap(floors_.front(), floors_[lowest]);
+  }
+  Choice choice;
   uint32_t seen = 0;
-  for (const auto& entry : floors_) {
-    const int64_t floor = entry.first;
-    const auto v = entry.second;
-    const double* excess = excess_loads_.data() + first_alternative_[v];
-    const double excess_now = excess[graph_.choice(v)];
-    // Of paths: the most that its move can save of load is on top.
-    const int64_t limit =
-        allowed.value == kNever
-            ? kNever
-            : allowed.value + static_cast<int64_t>(thrift_ * excess_now);
-    if (floor > limit) continue;
+  for (size_t i = 0; i < path_.size(); ++i) {
+    const uint32_t v = path_[i];
+    const int64_t floor = floors_[i];
+    const int64_t* costs = costs_.data() + first_alternative_[v];
+    const int64_t cost_now = costs[graph_.choice(v)];
+    // Of the path: the most that its move can save of costs is on top.
+    if (choice.value != kNever && floor > choice.value + cost_now) continue;
+    const uint64_t* until = tabu_until_.data() + first_alternative_[v];
     if (graph_.width() > 1) {
-      if (++seen > kWideOperationsOfStep && allowed.value != kNever) break;
+      if (++seen > kWideOperationsOfStep && choice.value != kNever) break;
       if (NowNs() >= deadline_ns) return false;
     }
-    graph_.ForEachMove(v, limit, pick, [&](const DisjunctiveGraph::Move& move) {
-      const uint64_t until = TabuUntil(v, move.alternative);
-      const int64_t length = std::max(floor, move.value);
-      const double more = excess[move.alternative] - excess_now;
-      const int64_t value = length + static_cast<int64_t>(thrift_ * more);
-      if (until <= steps_ || length < best_makespan) {
-        allowed.Consider(move, value, random_);
-      } else if (allowed.value == kNever) {
-        any.Consider(move, static_cast<int64_t>(until), random_);
+    const auto limit = [&](uint32_t alternative) {
+      int64_t most = kNever;
+      if (choice.value != kNever) {
+        most = choice.value + cost_now - costs[alternative];
       }
+      if (until[alternative] <= steps_) return most;
+      // What is tabu must be better than all before.
+      return floor < best_makespan ? std::min(most, best_makespan - 1) : -1;
+    };
+    graph_.ForEachMove(v, limit, pick, [&](const DisjunctiveGraph::Move& move) {
+      choice.Consider(
+          move,
+          std::max(floor, move.value) + costs[move.alternative] - cost_now,
+          random_);
     });
   }
-  const Choice& choice = allowed.value != kNever ? allowed : any;
+  if (choice.value == kNever) ChooseTabu(&choice);
   if (choice.value == kNever) return false;
   const uint32_t v = choice.move.operation;
   const uint32_t left = graph_.choice(v);
   graph_.Apply(choice.move);
   const auto tenure =
       static_cast<uint32_t>(path_.size()) * kTenurePercent / 100;
-  TabuUntil(v, left) = steps_ + tenure + random_.Below(tenure / 2 + 1) +
-                       graph_.alternative_count(v);
+  tabu_until_[first_alternative_[v] + left] = steps_ + tenure +
+                                              random_.Below(tenure / 2 + 1) +
+                                              graph_.alternative_count(v);
   return true;
+}
+
+void TabuSearch::ForAllMoves(
+    uint32_t v, absl::FunctionRef<void(const DisjunctiveGraph::Move&)> visit) {
+  graph_.ForEachMove(
+      v, [](uint32_t) { return kNever; },
+      [this](uint32_t count) { return random_.Below(count); }, visit);
+}
+
+// The move that is allowed the soonest.
+void TabuSearch::ChooseTabu(Choice* choice) {
+  for (const uint32_t v : path_) {
+    ForAllMoves(v, [&](const DisjunctiveGraph::Move& move) {
+      const uint64_t until =
+          tabu_until_[first_alternative_[v] + move.alternative];
+      choice->Consider(move, static_cast<int64_t>(until), random_);
+    });
+  }
 }
 
 void TabuSearch::Perturb(uint32_t move_count, int64_t deadline_ns) {
@@ -150,10 +181,9 @@ void TabuSearch::Perturb(uint32_t move_count, int64_t deadline_ns) {
         path_[random_.Below(static_cast<uint32_t>(path_.size()))];
     DisjunctiveGraph::Move chosen;
     uint32_t seen = 0;
-    graph_.ForEachMove(v, kNever, pick,
-                       [&](const DisjunctiveGraph::Move& move) {
-                         if (random_.Below(++seen) == 0) chosen = move;
-                       });
+    ForAllMoves(v, [&](const DisjunctiveGraph::Move& move) {
+      if (random_.Below(++seen) == 0) chosen = move;
+    });
     if (seen > 0) graph_.Apply(chosen);
   }
 }

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "base/random.h"
 #include "solve/disjunctive_graph.h"
 
@@ -55,24 +56,29 @@ class TabuSearch {
   uint64_t step_count() const { return steps_; }
 
  private:
+  void SetThrift(double thrift);
   // Makes one step. False if no operation can move, or the time was over before
   // the end of the step.
   bool Step(int64_t best_makespan, int64_t deadline_ns);
-  uint64_t& TabuUntil(uint32_t v, uint32_t alternative) {
-    return tabu_until_[first_alternative_[v] + alternative];
-  }
+  struct Choice;
+  // Where the time does not count.
+  void ForAllMoves(
+      uint32_t v, absl::FunctionRef<void(const DisjunctiveGraph::Move&)> visit);
+  void ChooseTabu(Choice* choice);
 
   DisjunctiveGraph& graph_;
   Random random_;
   uint64_t steps_ = 0;
   double thrift_ = 0;
-  const std::vector<double> excess_loads_;  // By operation and alternative.
+  // By operation and alternative, and times the thrift.
+  const std::vector<double> excess_loads_;
+  std::vector<int64_t> costs_;
   std::vector<uint32_t> first_alternative_;
   std::vector<uint64_t> tabu_until_;  // Step, by operation and alternative.
+  // The operations of a critical path, and for each the length that no move of
+  // it undercuts.
   std::vector<uint32_t> path_;
-  // The operations of path_, each with the length that no move of it
-  // undercuts.
-  std::vector<std::pair<int64_t, uint32_t>> floors_;
+  std::vector<int64_t> floors_;
 };
 
 }  // namespace takt::solve

@@ -17,7 +17,7 @@ namespace {
 
 using Move = DisjunctiveGraph::Move;
 
-constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+int64_t NoLimit(uint32_t) { return std::numeric_limits<int64_t>::max(); }
 
 class DisjunctiveGraphTest
     : public ::testing::TestWithParam<RandomProblemOptions> {};
@@ -34,7 +34,7 @@ TEST_P(DisjunctiveGraphTest, RandomWalksStayFeasible) {
     for (int step = 0; step < 60; ++step) {
       std::vector<Move> moves;
       const uint32_t v = random.Below(graph.operation_count());
-      graph.ForEachMove(v, kNoLimit, pick,
+      graph.ForEachMove(v, NoLimit, pick,
                         [&moves](const Move& move) { moves.push_back(move); });
       if (moves.empty()) continue;
       const Move move = moves[random.Below(moves.size())];
@@ -57,6 +57,42 @@ TEST_P(DisjunctiveGraphTest, RandomWalksStayFeasible) {
   }
 }
 
+// Of equally good places in a row pick() names one, so it is the first.
+TEST_P(DisjunctiveGraphTest, ALimitLeavesOutWhatIsAboveItAndNothingElse) {
+  const auto first = [](uint32_t) { return 0; };
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    Random random(seed);
+    const Problem problem = MakeRandomProblem(GetParam(), random);
+    DisjunctiveGraph graph(problem);
+    graph.LoadSchedule(MakeListSchedule(problem, {}, random));
+    for (int step = 0; step < 60; ++step) {
+      const uint32_t v = random.Below(graph.operation_count());
+      std::vector<Move> all;
+      graph.ForEachMove(v, NoLimit, first,
+                        [&all](const Move& move) { all.push_back(move); });
+      if (all.empty()) continue;
+      const int64_t limit = all[random.Below(all.size())].value;
+      const uint32_t shut = random.Below(graph.alternative_count(v));
+      std::vector<Move> expected, found;
+      for (const Move& move : all) {
+        if (move.value <= limit && move.alternative != shut) {
+          expected.push_back(move);
+        }
+      }
+      graph.ForEachMove(
+          v, [&](uint32_t a) { return a == shut ? -1 : limit; }, first,
+          [&found](const Move& move) { found.push_back(move); });
+      ASSERT_EQ(found.size(), expected.size()) << "seed " << seed;
+      for (size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(found[i].alternative, expected[i].alternative);
+        EXPECT_EQ(found[i].position, expected[i].position);
+        EXPECT_EQ(found[i].value, expected[i].value);
+      }
+      graph.Apply(all[random.Below(all.size())]);
+    }
+  }
+}
+
 TEST_P(DisjunctiveGraphTest, EnumeratingMovesChangesNothing) {
   Random random(7);
   const Problem problem = MakeRandomProblem(GetParam(), random);
@@ -66,7 +102,7 @@ TEST_P(DisjunctiveGraphTest, EnumeratingMovesChangesNothing) {
   graph.Save(&before);
   const auto pick = [&random](uint32_t n) { return random.Below(n); };
   for (uint32_t v = 0; v < graph.operation_count(); ++v) {
-    graph.ForEachMove(v, kNoLimit, pick, [](const Move&) {});
+    graph.ForEachMove(v, NoLimit, pick, [](const Move&) {});
   }
   graph.Save(&after);
   EXPECT_EQ(before.sequences, after.sequences);
