@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -23,7 +24,11 @@ namespace takt::solve {
 namespace {
 
 // Of list schedules: what is wide ends early, but takes more of the machines.
-constexpr double kWorkWeights[] = {64, 16, 4};
+constexpr double kWorkWeights[] = {64, 32, 16, 4};
+// Between them, the weight is changed by a factor of at first this, and at last
+// that.
+constexpr double kFirstFactor = 2;
+constexpr double kLastFactor = 1.1;
 // Lower bounds take this part of the time: more of it hardly improves them.
 constexpr int64_t kBoundShare = 20;
 
@@ -75,27 +80,58 @@ class Incumbent {
 };
 
 // The best of some list schedules. Holes take long to look for where there are
-// many places to go, so the first do not.
+// many places to go, so the first do not. The others begin with the best weight
+// of those, and go on to better ones near it.
 Schedule FirstSchedule(const Problem& problem, int64_t deadline_ns,
                        Random& random, Incumbent& incumbent) {
-  std::vector<ListScheduleOptions> ways;
-  if (HasWideAlternatives(problem)) {
-    for (const bool fill_holes : {false, true}) {
-      for (const double work_weight : kWorkWeights) {
-        ways.push_back({.work_weight = work_weight, .fill_holes = fill_holes});
-      }
-    }
-  }
-  ways.push_back({});
-  Schedule first = MakeListSchedule(problem, ways[0], random);
-  incumbent.Offer(first);
-  for (size_t i = 1; i < ways.size() && NowNs() < deadline_ns; ++i) {
-    ways[i].deadline_ns = deadline_ns;
-    Schedule other = MakeListSchedule(problem, ways[i], random);
-    if (other.makespan >= first.makespan) continue;
+  Schedule first;
+  first.makespan = std::numeric_limits<int64_t>::max();
+  // Whether it is the best.
+  const auto is_better = [&](const ListScheduleOptions& way) {
+    Schedule other = MakeListSchedule(problem, way, random);
+    if (other.makespan >= first.makespan) return false;
     first = std::move(other);
     incumbent.Offer(first);
+    return true;
+  };
+  ListScheduleOptions way;
+  if (!HasWideAlternatives(problem)) {
+    is_better(way);
+    return first;
   }
+  way.fill_holes = false;
+  double best = 0;
+  for (const double weight : kWorkWeights) {
+    if (best != 0 && NowNs() >= deadline_ns) return first;
+    way.work_weight = weight;
+    if (is_better(way)) best = weight;
+    way.deadline_ns = deadline_ns;  // There is one.
+  }
+  way.fill_holes = true;
+  std::vector<double> tried;
+  const auto is_better_with = [&](double weight) {
+    for (const double other : tried) {
+      if (std::abs(weight / other - 1) < kLastFactor - 1) return false;
+    }
+    if (NowNs() >= deadline_ns) return false;
+    tried.push_back(weight);
+    way.work_weight = weight;
+    return is_better(way);
+  };
+  const auto climb = [&](double weight) {
+    if (!is_better_with(weight)) return;
+    for (double factor = kFirstFactor; factor > kLastFactor;) {
+      if (is_better_with(weight / factor)) {
+        weight /= factor;
+      } else if (is_better_with(weight * factor)) {
+        weight *= factor;
+      } else {
+        factor = std::sqrt(factor);
+      }
+    }
+  };
+  climb(best);
+  for (const double weight : kWorkWeights) climb(weight);
   return first;
 }
 

@@ -296,6 +296,40 @@ TEST(SolverTest, GivesAPlanWhenThereIsNoTime) {
   EXPECT_LE(solution->lower_bound, solution->schedule.makespan);
 }
 
+// Whether two cores are better than one depends on how much faster they are,
+// and on the number of machines.
+TEST(SolverTest, TheFirstScheduleHasAWeightOfWorkThatFits) {
+  for (const int percent : {50, 60, 70, 80}) {
+    Random random(5);
+    Problem problem;
+    problem.machine_count = 8;
+    for (uint32_t v = 0; v < 400; ++v) {
+      Operation operation;
+      const int64_t duration = 100 + random.Below(900);
+      for (uint32_t m = 0; m < problem.machine_count; ++m) {
+        const int64_t own = m < 4 ? duration : 2 * duration;
+        operation.alternatives.push_back({{m}, own});
+        if (m % 2 == 0) {
+          operation.alternatives.push_back({{m, m + 1}, own * percent / 100});
+        }
+      }
+      problem.operations.push_back(std::move(operation));
+      if (v % 40 != 0) problem.precedences.emplace_back(v - 1, v);
+    }
+    const absl::StatusOr<Solution> solution = Solve(problem, Steps(1));
+    ASSERT_TRUE(solution.ok()) << solution.status();
+    int64_t best = std::numeric_limits<int64_t>::max();
+    for (double weight = 1; weight < 100; weight *= 1.2) {
+      best = std::min(
+          best,
+          MakeListSchedule(problem, {.work_weight = weight}, random).makespan);
+    }
+    EXPECT_LE(static_cast<double>(solution->schedule.makespan),
+              1.01 * static_cast<double>(best))
+        << percent;
+  }
+}
+
 TEST(ListScheduleTest, WorkWeightKeepsOperationsNarrow) {
   // Two that each take one machine for 10 or both for 8.
   Problem problem;
