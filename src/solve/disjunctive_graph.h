@@ -150,8 +150,11 @@ class DisjunctiveGraph {
   };
   struct Mode {
     int64_t duration;
-    uint32_t machine;      // The first of them.
-    uint32_t refused = 0;  // A place that MovesToMachine() refused last.
+    uint32_t machine;  // The first of them.
+    // Places that MovesToMachine() found last: the first where the operation
+    // would be late, and one where it was refused.
+    uint32_t late = 0;
+    uint32_t refused = 0;
   };
   // On the i-th of its machines.
   Link& LinkOf(uint32_t v, size_t i) {
@@ -261,19 +264,6 @@ class DisjunctiveGraph {
                      int64_t head) const;
   int64_t RestAtCut(absl::Span<const uint32_t> wanted, uint32_t cut,
                     int64_t tail) const;
-  // How many of the first `size` values it holds for, and not for those behind
-  // them. Without branches, whose guesses would be wrong half of the time.
-  template <typename Compare>
-  static uint32_t CountWhile(const int64_t* values, uint32_t size,
-                             Compare&& holds) {
-    uint32_t begin = 0;
-    while (size > 0) {
-      const uint32_t half = (size + 1) / 2;
-      begin += half & -uint32_t{holds(values[begin + half - 1])};
-      size -= half;
-    }
-    return begin;
-  }
   // The first cut in [first, last] for which is(cut) holds, which then holds
   // for all later ones; last + 1: none.
   template <typename Is>
@@ -405,9 +395,9 @@ void DisjunctiveGraph::ForEachMove(uint32_t v, Limit&& limit, Pick&& pick,
 }
 
 // Heads of what follows v in the graph as it is, and tails of what precedes
-// it, are not less than they are without v. So `late` and `long_tail` leave no
-// place out that a cycle forbids, and an interval of free places stays within
-// the true one.
+// it, are not less than they are without v. So `late` and `open` leave no place
+// out that a cycle forbids, and an interval of free places stays within the
+// true one.
 template <typename Pick, typename Visit>
 void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
                                       const Bounds& bounds, int64_t limit,
@@ -417,7 +407,7 @@ void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
   const int64_t* ends = end_before_.data() + first_place_[mode.machine];
   const int64_t* rests = rest_from_.data() + first_place_[mode.machine];
   const uint32_t size = sizes_[mode.machine];
-  // Before it, too much follows; and where it is too late, no place is left.
+  // Up to a place, too much follows; from a place on, it is too late.
   const int64_t rest_max = limit - length - bounds.head;
   const int64_t end_max = limit - length - bounds.tail;
   const auto is_refused = [&](uint32_t place) {
@@ -425,30 +415,29 @@ void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
   };
   // Most are refused again and again at the same place.
   if (mode.refused - 1 < size && is_refused(mode.refused)) return;
-  const uint32_t first = CountWhile(
-      rests, size, [rest_max](int64_t rest) { return rest > rest_max; });
-  if (ends[first] > end_max) {
-    mode.refused = first;
-    return;
-  }
-  const uint32_t late = CountWhile(
-      ends + 1, size, [&bounds](int64_t end) { return end <= bounds.head; });
-  // It is not far, as a rule.
-  uint32_t long_tail = std::max(first, late);
-  while (long_tail < size && rests[long_tail] > bounds.tail) ++long_tail;
-  while (long_tail > 0 && rests[long_tail - 1] <= bounds.tail) --long_tail;
-  if (late >= long_tail) {
+  // From step to step it moves little.
+  uint32_t late = std::min(mode.late, size);
+  while (late < size && ends[late + 1] <= bounds.head) ++late;
+  while (late > 0 && ends[late] > bounds.head) --late;
+  mode.late = late;
+  if (rests[late] <= bounds.tail) {
     // Every place in between is as good as if v had the machine to itself.
-    visit(Move{v, alternative, long_tail + pick(late - long_tail + 1),
+    uint32_t open = late;
+    while (open > 0 && rests[open - 1] <= bounds.tail) --open;
+    visit(Move{v, alternative, open + pick(late - open + 1),
                bounds.head + length + bounds.tail});
     return;
   }
-  for (uint32_t i = std::max(first, late); i <= long_tail; ++i) {
-    if (ends[i] > end_max) break;
+  for (uint32_t i = late;; ++i) {
+    if (ends[i] > end_max) {
+      if (rests[i - 1] > rest_max) mode.refused = i;
+      return;
+    }
     const int64_t start = std::max(bounds.head, ends[i]);
     const int64_t rest = std::max(bounds.tail, rests[i]);
     const int64_t value = start + length + rest;
     if (value <= limit) visit(Move{v, alternative, i, value});
+    if (rests[i] <= bounds.tail) return;
   }
 }
 
