@@ -178,7 +178,7 @@ class DisjunctiveGraph {
   void PutBack(uint32_t v);
   // Moves v to another place of its machine, the only one that it takes.
   void Shift(uint32_t v, uint32_t place);
-  // What is at place `from` goes to place `to` of the same machine.
+  // Moves an entry of a machine's sequence to another place.
   void MoveEntry(uint32_t machine, uint32_t from, uint32_t to);
   // Heads and tails as they are without v's machine arcs and its duration.
   void ComputeWithout(uint32_t v);

@@ -118,7 +118,7 @@ bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
     const int64_t floor = floors_[i];
     const int64_t* costs = costs_.data() + first_alternative_[v];
     const int64_t cost_now = costs[graph_.choice(v)];
-    // Of the path: the most that its move can save of costs is on top.
+    // A move may save costs as well, at most those of now.
     if (choice.value != kNever && floor > choice.value + cost_now) continue;
     const uint64_t* until = tabu_until_.data() + first_alternative_[v];
     if (graph_.width() > 1) {
@@ -131,7 +131,7 @@ bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
         most = choice.value + cost_now - costs[alternative];
       }
       if (until[alternative] <= steps_) return most;
-      // What is tabu must be better than all before.
+      // A tabu move must give a better schedule than all before.
       return floor < best_makespan ? std::min(most, best_makespan - 1) : -1;
     };
     graph_.ForEachMove(v, limit, pick, [&](const DisjunctiveGraph::Move& move) {

@@ -86,7 +86,7 @@ struct SignallingJob final : exec::Closure {
   std::atomic<bool> is_over{false};
 };
 
-// Of a callback of a stream, which calls another device.
+// A callback of a stream is called so, and may call another device.
 struct DeferredCall : hal::Deferred {
   explicit DeferredCall(std::function<void()> function)
       : call(std::move(function)) {
