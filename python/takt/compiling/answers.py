@@ -22,7 +22,7 @@ from typing import Any
 # A word of each network whose weights lie in files of their own.
 _EXTERNAL = b"location"
 _FILE = re.compile(r"[0-9a-f]{32}\.(vmfb|module\.json|request\.json)")
-# What another process has found is there at least for so long, until it loads it.
+# A module that another process has found stays for so long, until it is loaded.
 _SECONDS_KEPT = 3600
 _SCRATCH_SECONDS = 7 * 24 * 3600  # A folder of a compilation that is this old was left by one that was killed.
 

@@ -51,7 +51,7 @@ def _body(parts: Mapping[int, Program], arguments: Sequence[Tensor], results: Se
     yield "    } else {"
     least = min((count for count in parts if count > 1), default=0)
     if least:
-        # Of no samples, the last one has the greatest number.
+        # Without samples, %last is the greatest number.
         yield f"      %last = arith.subi {number}, %one : index"
         yield f"      %most = arith.constant {least - 1} : index"
         yield "      %is_few = arith.cmpi ult, %last, %most : index"

@@ -89,7 +89,7 @@ class Capacities(counts.Counts):
         return first if kind in ("ScatterElements", "ScatterND", "Slice", "Split") else None
 
     def joined(self, node: Any) -> list[Size] | None:
-        """Of tensors that are repeated along dimensions where they have one element."""
+        """The sizes of tensors that are repeated along dimensions where they have one element."""
         shapes = [self.sizes.get(name) for name in node.input if name]
         if node.op_type in elementwise.UNARY or node.op_type in ("CumSum", "LogSoftmax", "Softmax"):
             return shapes[0]

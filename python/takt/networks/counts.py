@@ -1,4 +1,4 @@
-"""What is known of the few whole numbers that shapes are made of, for capacities.py and terms.py."""
+"""The few whole numbers that shapes are made of, as far as they are known, for capacities.py and terms.py."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Counts(graphs.NodeReader):
             self.visit(node)
 
     def known(self, number: int) -> Any:
-        """What is known of a number that the graph states."""
+        """A number that the graph states, as far as it is known."""
         raise NotImplementedError
 
     def computed(self, node: Any) -> list[Any] | None:
-        """What is known of the numbers of the first result, which are others than those of the inputs."""
+        """The numbers of the first result, as far as they are known, where the inputs have others."""
         raise NotImplementedError
 
     def visit(self, node: Any) -> None:
@@ -71,7 +71,7 @@ class Counts(graphs.NodeReader):
         return None
 
     def each(self, node: Any, join: Any) -> list[Any] | None:
-        """What `join` makes of the numbers at each place of all inputs; one number is there for all places."""
+        """Joins the numbers at each place of all inputs; one number is there for all places."""
         numbers = [self.counts.get(name) for name in node.input]
         if not all(numbers):
             return None

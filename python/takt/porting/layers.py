@@ -70,7 +70,7 @@ class LayerPorter:
         return True
 
     def on_instance_normalization(self, node: Any) -> bool:
-        """By means, where an axis of the image is open: the compiler divides by another number of pixels."""
+        """Means, where an axis of the image is open: the compiler divides by another number of pixels."""
         source, scale, bias = node.input
         shape = self.shapes.get(source, [])
         if None not in shape[2:] or not self.is_ranked(source):

@@ -90,7 +90,7 @@ def _squares_at_once(shape: tuple[int, ...]) -> int:
 
 
 def _winograd_bytes(shape: tuple[int, ...]) -> int:
-    """Of its weights."""
+    """The bytes of its weights."""
     return 36 * shape[3] * -(-shape[6] // BLOCK) * BLOCK * 4
 
 

@@ -75,7 +75,8 @@ def test_a_policy_that_samples(needs_compiler, tmp_path):
              helper.make_node("Multinomial", ["noisy"], ["y"], sample_size=8)]
     graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 5])],
                               [helper.make_tensor_value_info("y", TensorProto.INT32, None)])
-    onnx.save(helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 18)]), tmp_path / "net.onnx")
+    model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 18)])
+    onnx.save(model, tmp_path / "net.onnx")
     function = takt.compile(tmp_path / "net.onnx", cache=tmp_path, recipe="plain").load(device="local-sync").net
     x = np.full((2, 5), -30, np.float32)
     x[0, 1] = x[1, 3] = x[1, 4] = 0

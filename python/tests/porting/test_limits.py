@@ -17,7 +17,8 @@ NUMBERS = ", ".join(f"int64{shape} {name}" for name, shape in [
     ("pads", "[4]")])
 # Slices and ranges of other steps, and padding of other rows than columns.
 NET = f"""(float[6,9] x, {NUMBERS}) => (int64[R] y, float[A,B] a, float[C,D] b, float[E,F] c, int64[G] d, int64[H] e)
-    <int64[1] axis = {{1}}, int64[1] zeroth = {{0}}, int64[1] back = {{-2}}, int64 three = {{3}}, int64 less = {{-3}}> {{
+    <int64[1] axis = {{1}}, int64[1] zeroth = {{0}}, int64[1] back = {{-2}}, int64 three = {{3}}, int64 less = {{-3}}>
+  {{
   y = Range(begin, limit, step)
   a = Slice(x, first, last, axis, by)
   b = Slice(x, first, last, axis, back)
