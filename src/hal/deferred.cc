@@ -58,9 +58,8 @@ DeferScope::~DeferScope() {
 }
 
 DeferredWaitScope::DeferredWaitScope() : was_running_(ThisThread().running) {
-  List& list = ThisThread();
-  RunAll(list);
-  list.running = false;
+  RunDeferred();
+  ThisThread().running = false;
 }
 
 DeferredWaitScope::~DeferredWaitScope() {

@@ -34,9 +34,10 @@ class DeferScope {
   const bool is_outermost_;
 };
 
-// A thread that waits, perhaps inside a deferred call, and runs jobs meanwhile:
-// what it waits for may be a consequence of these. The constructor runs what
-// was deferred; while the object lives, calls run at once.
+// While it lives, calls on this thread run at once, even inside a deferred
+// call. A thread that runs jobs while it waits needs that, because it may wait
+// for a consequence of one of them. The constructor runs what was deferred
+// before.
 class DeferredWaitScope {
  public:
   DeferredWaitScope();

@@ -48,7 +48,7 @@ class Incumbent {
             int64_t start_ns)
       : options_(options), scaled_(scaled), start_ns_(start_ns) {}
 
-  // Of the scaled problem, as the schedules that are offered.
+  // It is in the units of the scaled problem, as those that are offered.
   int64_t makespan() const { return makespan_.load(std::memory_order_relaxed); }
 
   void Offer(const Schedule& schedule) ABSL_LOCKS_EXCLUDED(mutex_) {

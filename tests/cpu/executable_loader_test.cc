@@ -120,7 +120,7 @@ TEST(ExecutableLoaderTest, RemembersOnlyLivingCode) {
   }
   EXPECT_TRUE(code.expired());
   EXPECT_TRUE(file->IsUnique());
-  // What it remembers of the dead does no harm, nor do their bytes.
+  // The loader's entry for code that is gone does no harm, nor do its bytes.
   file.reset();
   file = OpenFixture("vmvx/executable.vmfb");
   EXPECT_TRUE(LoadVmvx(loader, file, kConstants).ok());
