@@ -146,7 +146,7 @@ class Capacities(counts.Counts):
 
 
 def least(sizes: Sequence[Size]) -> Size:
-    """A size that is none of these by more than one of them allows."""
+    """The least of the sizes that are known."""
     return min((size for size in sizes if size is not None), default=None)
 
 

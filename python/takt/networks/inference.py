@@ -22,7 +22,7 @@ def inferred_graph(model: Any, keeps_stated: bool = True) -> Any:
     """The graph with all shapes that onnx infers; large constants are inputs there.
     `model` is not changed.
 
-    keeps_stated   its shapes of results, and of what lies between, count as well."""
+    keeps_stated   whether the shapes that it states for results, and between, count as well."""
     import onnx
 
     graph = model.graph
@@ -43,9 +43,8 @@ def inferred_graph(model: Any, keeps_stated: bool = True) -> Any:
 
 
 def drop_false_shapes(model: Any) -> None:
-    """If shapes that the file states contradict its inputs: those of the results that do, and all between.
-
-    A tool that writes another batch into the inputs leaves such ones behind."""
+    """Removes stated shapes if some contradict the inputs: all between inputs and results, and those of the results
+    that do. A tool that writes another batch into the inputs leaves such shapes behind."""
     graph = model.graph
     stated = {value.name: value for value in [*graph.value_info, *graph.output]
               if value.type.tensor_type.HasField("shape")}
@@ -69,7 +68,7 @@ def drop_false_shapes(model: Any) -> None:
 
 
 def _contradict(inferred: Any, stated: Any, free: set[str]) -> bool:
-    """free: the names of sizes that each call has its own of."""
+    """free   names of sizes that differ from call to call."""
     if not inferred.type.tensor_type.HasField("shape"):
         return False
     pairs = [list(value.type.tensor_type.shape.dim) for value in (inferred, stated)]

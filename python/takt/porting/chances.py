@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-_SMALLEST, _LARGEST = 2.0**-25, 1 - 2.0**-24  # Of what is drawn, so that both logarithms are finite.
+_SMALLEST, _LARGEST = 2.0**-25, 1 - 2.0**-24  # Limits of what is drawn, so that both logarithms are finite.
 
 
 class ChancePorter:
@@ -57,7 +57,8 @@ class ChancePorter:
             return False
         if self.types.get(like) != single:
             like = self.emit("Cast", [like], to=single)
-        drawn = self.emit(node.op_type, [like], **own)
-        self.emit("Cast" if kind != single else "Identity", [drawn], node.output[0],
-                  **({"to": kind} if kind != single else {}))
+        if kind == single:
+            self.emit(node.op_type, [like], node.output[0], **own)
+        else:
+            self.emit("Cast", [self.emit(node.op_type, [like], **own)], node.output[0], to=kind)
         return True

@@ -71,21 +71,25 @@ class FourierPorter:
         self.spectra[node.output[0]] = found
         return True
 
+    def slice_parts(self, node: Any) -> None:
+        """Makes the parts of a slice of a spectrum, for on_part()."""
+        parts, axes = self.spectra.get(node.input[0]), self.constants.get([*node.input, "", ""][3])
+        if parts is None or axes is None:
+            return
+        rank = len(self.shapes[node.input[0]])
+        places = [int(axis) % rank for axis in axes]
+        if rank - 1 not in places:
+            names = [*node.input[1:3], self.constant(places), *node.input[4:]]
+            self.spectra[node.output[0]] = [self.emit("Slice", [part, *names]) for part in parts]
+
     def on_part(self, node: Any) -> bool:
-        """A part of what a transform gives, or of some of it, is there: the compiler fails at some operators that
-        read every second number."""
-        parts, own = self.spectra.get(node.input[0]), self.attributes(node)
-        if parts is None:
+        """Takes the real or the imaginary part of a spectrum from where it was made: the compiler fails at some
+        operators that read every second number."""
+        parts, place = self.spectra.get(node.input[0]), self.constants.get(node.input[1])
+        if parts is None or place is None or place.ndim:
             return False
-        rank, axes = len(self.shapes[node.input[0]]), [*node.input, "", ""][3]
-        if node.op_type == "Slice" and axes in self.constants:
-            places = [int(axis) % rank for axis in self.constants[axes]]
-            if rank - 1 not in places:
-                names = [*node.input[1:3], self.constant(places), *node.input[4:]]
-                self.spectra[node.output[0]] = [self.emit("Slice", [part, *names]) for part in parts]
-            return False
-        place = self.constants.get(node.input[1])
-        if node.op_type != "Gather" or own.get("axis", 0) % rank != rank - 1 or place is None or place.ndim:
+        rank = len(self.shapes[node.input[0]])
+        if self.attributes(node).get("axis", 0) % rank != rank - 1:
             return False
         self.emit("Identity", [parts[int(place)]], node.output[0])
         return True

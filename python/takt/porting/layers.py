@@ -407,7 +407,7 @@ class LayerPorter:
         """Elements in the other order, by their numbers. The compiler takes a begin behind the
         last one for an element, and fails at two dimensions."""
         shape, bounds = self.shapes.get(node.input[0], [None]), [self.constants.get(name) for name in node.input[1:]]
-        self.on_part(node)
+        self.slice_parts(node)
         if len(bounds) == 4 and (None in shape or any(each is None for each in bounds)):
             return self.on_computed_begin(node, bounds[3])
         if len(bounds) < 4:

@@ -23,8 +23,7 @@ class LoopPorter:
         """Leaves out what each turn gives and nothing reads, and states the shapes of the states, and a first
         condition: the compiler takes no loop without one."""
         body, states = self.attributes(node)["body"], len(node.input) - 2
-        results = {value.name for value in self.graph.output}
-        kept = [i for i, name in enumerate(node.output) if i < states or name in results or name in self.consumers]
+        kept = [i for i, name in enumerate(node.output) if i < states or self.is_read(name)]
         changed = self.onnx.NodeProto()
         changed.CopyFrom(node)
         inner = next(each.g for each in changed.attribute if each.name == "body")

@@ -226,6 +226,7 @@ class _Attention:
 
     @staticmethod
     def is_known(porter: Any, node: Any, names: list[str]) -> bool:
+        """Whether all that its terms need is known: the heads and their size, and with lengths all sizes."""
         query, key, value, mask, past_key, _, lengths = names
         if all(map(porter.is_static, filter(None, names))):
             return True

@@ -14,9 +14,10 @@ _TILE_MACS = 3e6
 _TILE_ELEMENTS = 64 << 10
 # In the order of the kernels' numbers.
 ACTIVATIONS = ("none", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "tanh", "gelu")
-_BYTES_PER_CYCLE = 5  # Of weights, from a cache that cores share, or from memory.
+# Weights from a cache that cores share, or from memory, that are read in the time of a vector of products.
+_BYTES_PER_PRODUCT = 5
 _OWN_CACHE_BYTES = 5 << 18
-_SQUARE_NUMBERS = 1536  # Of channels, in the squares of a step of Winograd's method.
+_SQUARE_NUMBERS = 1536  # A step of Winograd's method has so many squares times channels.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,7 +114,7 @@ def prefers_winograd(shape: tuple[int, ...], products: int) -> bool:
 
 def reading_of(weights: int) -> float:
     """The time to read so many bytes of weights, in that of vectors of products."""
-    return weights / (_BYTES_PER_CYCLE if weights > _OWN_CACHE_BYTES else 4 * _BYTES_PER_CYCLE)
+    return weights / (_BYTES_PER_PRODUCT if weights > _OWN_CACHE_BYTES else 4 * _BYTES_PER_PRODUCT)
 
 
 def _quads(blocks: int, tiles: int) -> int:
