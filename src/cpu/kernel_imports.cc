@@ -122,13 +122,17 @@ int Conv2d(void* parameters, void* context, void*) {
                         p.shape.pixel_count(), p.shape.block_count());
 }
 
+// Whether Winograd's method computes a convolution.
+bool IsWinograd(const ConvShape& s) {
+  return kernels::CheckConvShape(s) == nullptr && s.kernel_h == 3 &&
+         s.kernel_w == 3 && s.stride_h == 1 && s.stride_w == 1 &&
+         s.dilation_h == 1 && s.dilation_w == 1 && s.groups == 1;
+}
+
 int Winograd2d(void* parameters, void* context, void*) {
   const auto& p = *static_cast<const ConvParameters*>(parameters);
   const ConvShape& s = p.shape;
-  if (kernels::CheckConvShape(s) != nullptr || s.kernel_h != 3 ||
-      s.kernel_w != 3 || s.stride_h != 1 || s.stride_w != 1 ||
-      s.dilation_h != 1 || s.dilation_w != 1 || s.groups != 1 ||
-      s.in_c > kernels::kWinogradChannelsMax) {
+  if (!IsWinograd(s) || s.in_c > kernels::kWinogradChannelsMax) {
     return kImportInvalid;
   }
   auto& state = *static_cast<KernelImportState*>(context);
@@ -143,6 +147,25 @@ int Winograd2d(void* parameters, void* context, void*) {
       RunConvolution(p, kernel, s.square_count(), s.block_count());
   state.scratch.Return(scratch);
   return result;
+}
+
+// A part of Winograd's method, whose tiles have all channels.
+int RunWinogradPart(const ConvParameters& p, kernels::ConvKernel kernel) {
+  if (!IsWinograd(p.shape) || p.tile.block_tiles != 1) return kImportInvalid;
+  return RunConvolution(p, kernel, p.shape.square_count(), 1);
+}
+
+int WinogradInputs(void* parameters, void* context, void*) {
+  return RunWinogradPart(
+      *static_cast<const ConvParameters*>(parameters),
+      static_cast<const F32Kernels*>(context)->winograd_inputs);
+}
+
+int WinogradSums(void* parameters, void* context, void*) {
+  const auto& p = *static_cast<const ConvParameters*>(parameters);
+  if (p.shape.out_c % kernels::kConvBlock != 0) return kImportInvalid;
+  return RunWinogradPart(
+      p, static_cast<const F32Kernels*>(context)->winograd_sums);
 }
 
 int Conv2dBf16(void* parameters, void* context, void*) {
@@ -199,6 +222,8 @@ struct Entry {
 };
 constexpr Entry kEntries[] = {
     {"takt_conv2d_f32", &Conv2d},
+    {"takt_winograd_inputs_f32", &WinogradInputs},
+    {"takt_winograd_sums_f32", &WinogradSums},
     {"takt_depthwise2d_f32", &Depthwise2d},
     {"takt_max_pool2d_f32", &MaxPool2d},
     {"takt_mean_pool2d_f32", &MeanPool2d},

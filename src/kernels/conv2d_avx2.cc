@@ -40,6 +40,8 @@ inline void StorePart(__m256 vector, int64_t count, float* to) {
 const F32Kernels kF32Avx2 = {&Conv2d,
                              &Depthwise,
                              &Winograd,
+                             &WinogradInputs,
+                             &WinogradSums,
                              &Pool<PoolKind::kMax>,
                              &Pool<PoolKind::kMean>,
                              &Attention<FloatProducts>,

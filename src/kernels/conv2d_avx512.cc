@@ -40,6 +40,8 @@ inline void StorePart(__m512 vector, int64_t count, float* to) {
 const F32Kernels kF32Avx512 = {&Conv2d,
                                &Depthwise,
                                &Winograd,
+                               &WinogradInputs,
+                               &WinogradSums,
                                &Pool<PoolKind::kMax>,
                                &Pool<PoolKind::kMean>,
                                &Attention<FloatProducts>,

@@ -17,7 +17,8 @@ TEST(KernelImportsTest, KnowsNoOtherNames) {
           .has_value());
   KernelImportState state;
   for (const char* name :
-       {"takt_conv2d_f32", "takt_conv2d_bf16", "takt_winograd2d_f32"}) {
+       {"takt_conv2d_f32", "takt_conv2d_bf16", "takt_winograd2d_f32",
+        "takt_winograd_inputs_f32", "takt_winograd_sums_f32"}) {
     EXPECT_TRUE(
         FindKernelImport(name, kernels::SelectKernels({}), &state).has_value());
   }
@@ -38,6 +39,19 @@ struct FloatParameters {
 };
 static_assert(sizeof(FloatParameters) == 264);
 
+// A convolution of 3x3 of square images, in one tile.
+FloatParameters ConvolutionOf(int64_t size, int64_t channels) {
+  FloatParameters p = {};
+  p.batch = p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = 1;
+  p.pad_top = p.pad_left = p.groups = p.block_tiles = p.pixel_tiles = 1;
+  p.in_h = p.in_w = p.out_h = p.out_w = size;
+  p.in_c = p.out_c = channels;
+  p.kernel_h = p.kernel_w = 3;
+  p.low = -100.f;
+  p.high = 100.f;
+  return p;
+}
+
 // Threads of applications run synchronous calls, and may have small stacks.
 TEST(Winograd2dImportTest, RunsOnASmallStack) {
   KernelImportState state;
@@ -48,18 +62,11 @@ TEST(Winograd2dImportTest, RunsOnASmallStack) {
   const std::vector<float> weights(36 * kChannels * kChannels, 0.f);
   const std::vector<float> bias(kChannels, 7.f);
   std::vector<float> output(input.size(), 0.f);
-  FloatParameters p = {};
+  FloatParameters p = ConvolutionOf(kSize, kChannels);
   p.input = {input.data(), 0};
   p.weights = {weights.data(), 0};
   p.bias = {bias.data(), 0};
   p.output = {output.data(), 0};
-  p.batch = p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = 1;
-  p.pad_top = p.pad_left = p.groups = p.block_tiles = p.pixel_tiles = 1;
-  p.in_h = p.in_w = p.out_h = p.out_w = kSize;
-  p.in_c = p.out_c = kChannels;
-  p.kernel_h = p.kernel_w = 3;
-  p.low = -100.f;
-  p.high = 100.f;
   const auto call = [&] {
     EXPECT_EQ(import.function(&p, import.context, nullptr), 0);
   };
@@ -74,6 +81,42 @@ TEST(Winograd2dImportTest, RunsOnASmallStack) {
                   .ok());
   thread.Join();
   for (const float x : output) ASSERT_EQ(x, 7.f);
+}
+
+// Of sums of 0, the result is the bias; a tile has its squares only.
+TEST(WinogradSumsImportTest, TakesTilesOfSquaresWithAllChannels) {
+  KernelImportState state;
+  const ImportFunction import = *FindKernelImport(
+      "takt_winograd_sums_f32", kernels::SelectKernels({}), &state);
+  const auto run = [&](FloatParameters p) {
+    return import.function(&p, import.context, nullptr);
+  };
+  constexpr int64_t kSize = 8, kChannels = 16;
+  const std::vector<float> sums(4 * 36 * kChannels, 0.f);
+  const std::vector<float> bias(kChannels, 7.f);
+  std::vector<float> output(kSize * kSize * kChannels, 0.f);
+  FloatParameters p = ConvolutionOf(kSize, kChannels);
+  p.input = {sums.data(), 0};
+  p.bias = {bias.data(), 0};
+  p.output = {output.data(), 0};
+  p.pixel_tiles = 2;
+  p.pixel_tile = 1;
+  EXPECT_EQ(run(p), 0);
+  for (size_t i = 0; i < output.size(); ++i) {
+    ASSERT_EQ(output[i], i < output.size() / 2 ? 0.f : 7.f);
+  }
+  FloatParameters other = p;
+  other.block_tiles = 2;
+  EXPECT_NE(run(other), 0);
+  other = p;
+  other.kernel_h = other.in_h = 5;
+  EXPECT_NE(run(other), 0);
+  other = p;
+  other.out_c = 15;
+  EXPECT_NE(run(other), 0);
+  other = p;
+  other.pixel_tile = 2;
+  EXPECT_NE(run(other), 0);
 }
 
 }  // namespace

@@ -295,8 +295,61 @@ TEST(Conv2dTest, FirstLayersAndManyChannels) {
   }
 }
 
+// The three kernels of conv2d.h, with weights in the order of winograd().
+void RunWinogradParts(const KernelTable& table, const ConvShape& s,
+                      const ConvOperands& operands, TestRandom& random) {
+  const int64_t squares = s.square_count(), blocks = s.block_count();
+  const ConvShape product = {1,
+                             squares,
+                             1,
+                             kWinogradPositions * s.in_c,
+                             squares,
+                             1,
+                             kWinogradPositions * s.out_c,
+                             1,
+                             1,
+                             1,
+                             1,
+                             1,
+                             1,
+                             0,
+                             0,
+                             kWinogradPositions};
+  const int64_t block_size = s.in_c * kConvBlock;
+  std::vector<float> weights(kWinogradPositions * blocks * block_size);
+  for (int64_t i = 0; i < kWinogradPositions * blocks; ++i) {
+    std::copy_n(operands.weights + i * block_size, block_size,
+                weights.begin() +
+                    (i % kWinogradPositions * blocks + i / kWinogradPositions) *
+                        block_size);
+  }
+  const std::vector<float> no_bias(product.out_c);
+  std::vector<float> inputs(squares * product.in_c, kUntouched);
+  std::vector<float> sums(squares * product.out_c, kUntouched);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  ConvOperands transformed = {};
+  transformed.input = operands.input;
+  transformed.output = inputs.data();
+  ForEachTile(squares, 1, random, [&](const ConvTile& tile) {
+    table.f32->winograd_inputs(s, transformed, tile);
+  });
+  const ConvOperands products = {inputs.data(), weights.data(), no_bias.data(),
+                                 nullptr,       sums.data(),    -kInfinity,
+                                 kInfinity};
+  ForEachTile(squares, product.block_count(), random,
+              [&](const ConvTile& tile) {
+                table.f32->conv2d(product, products, tile);
+              });
+  ConvOperands last = operands;
+  last.input = sums.data();
+  last.weights = nullptr;
+  ForEachTile(squares, 1, random, [&](const ConvTile& tile) {
+    table.f32->winograd_sums(s, last, tile);
+  });
+}
+
 void CheckWinograd(const KernelTable& table, const ConvShape& s,
-                   TestRandom& random) {
+                   TestRandom& random, bool is_in_parts = false) {
   Problem problem(s, random);
   const bool has_residual = random.Between(0, 1) != 0;
   const bool is_activated = random.Between(0, 1) != 0;
@@ -316,11 +369,15 @@ void CheckWinograd(const KernelTable& table, const ConvShape& s,
       problem.low,
       problem.high,
       is_activated ? Activation::kHardSigmoid : Activation::kNone};
-  std::vector<float> scratch(kWinogradScratchBytes / sizeof(float));
-  ForEachTile(s.square_count(), s.block_count(), random,
-              [&](const ConvTile& tile) {
-                table.f32->winograd(s, operands, tile, scratch.data());
-              });
+  if (is_in_parts) {
+    RunWinogradParts(table, s, operands, random);
+  } else {
+    std::vector<float> scratch(kWinogradScratchBytes / sizeof(float));
+    ForEachTile(s.square_count(), s.block_count(), random,
+                [&](const ConvTile& tile) {
+                  table.f32->winograd(s, operands, tile, scratch.data());
+                });
+  }
   std::vector<float> expected = problem.Expected(has_residual);
   if (is_activated) {
     for (float& x : expected) x = std::clamp(x / 6 + .5f, 0.f, 1.f);
@@ -346,6 +403,18 @@ TEST(Conv2dTest, WinogradEqualsPlainLoops) {
       s.out_h = OutSize(s.in_h, 3, 1, 1, s.pad_top);
       s.out_w = OutSize(s.in_w, 3, 1, 1, s.pad_left);
       ASSERT_NO_FATAL_FAILURE(CheckWinograd(table, s, random));
+    }
+    for (int i = 0; i < 20; ++i) {
+      ConvShape s = {};
+      s.batch = random.Between(1, 2);
+      s.in_h = s.out_h = random.Between(1, 15);
+      s.in_w = s.out_w = random.Between(1, 15);
+      s.in_c = random.Between(1, 70);
+      s.out_c = kConvBlock * random.Between(1, 6);
+      s.kernel_h = s.kernel_w = 3;
+      s.stride_h = s.stride_w = s.dilation_h = s.dilation_w = s.groups = 1;
+      s.pad_top = s.pad_left = 1;
+      ASSERT_NO_FATAL_FAILURE(CheckWinograd(table, s, random, true));
     }
     // Squares in several steps, and as many channels as there may be.
     for (const ConvShape& s :
