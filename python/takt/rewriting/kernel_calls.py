@@ -14,9 +14,15 @@ _TILE_MACS = 3e6
 _TILE_ELEMENTS = 64 << 10
 # In the order of the kernels' numbers.
 ACTIVATIONS = ("none", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "tanh", "gelu")
+WINOGRAD = "takt_winograd2d_f32"
+# Its first and its last part; takt_conv2d_f32 is between them.
+WINOGRAD_INPUTS, WINOGRAD_SUMS = "takt_winograd_inputs_f32", "takt_winograd_sums_f32"
 # Weights from a cache that cores share, or from memory, that are read in the time of a vector of products.
 _BYTES_PER_PRODUCT = 5
 _OWN_CACHE_BYTES = 5 << 18
+_WINOGRAD_CHANNELS_MAX = 512
+_PARTS_BYTES_MAX = 16 << 20  # What the parts of Winograd's method write for each other.
+_CALL_PRODUCTS = 1 << 15  # The time to start a kernel and to wait for its end.
 _SQUARE_NUMBERS = 1536  # A step of Winograd's method has so many squares times channels.
 
 
@@ -43,7 +49,10 @@ def make_kernel(function: str, shape: tuple[int, ...], **options: Any) -> Kernel
     """The kernel with tiles of a size that suits it."""
     (n, _, _, c, oh, ow, oc, kh, kw, *_, groups) = shape
     pixels = n * oh * ow
-    is_winograd = "winograd" in function
+    if function in (WINOGRAD_INPUTS, WINOGRAD_SUMS):
+        elements = squares_of(shape) * 36 * (c if function == WINOGRAD_INPUTS else oc)
+        return Kernel(function, shape, 1, min(squares_of(shape), math.ceil(elements / _TILE_ELEMENTS)), **options)
+    is_winograd = function == WINOGRAD
     is_wide = "conv2d" in function or is_winograd  # Every input channel of the group counts.
     blocks = groups * -(-(oc // groups) // BLOCK) if is_wide else -(-oc // BLOCK)
     padded = blocks * BLOCK if is_wide else oc
@@ -99,17 +108,31 @@ def prefers_winograd(shape: tuple[int, ...], products: int) -> bool:
     """Whether Winograd's method is quicker than so many products at once: by estimates of the time, in vectors of
     products, for products, transformations and reading the weights."""
     (n, _, _, c, oh, ow, oc, *geometry, groups) = shape
-    if tuple(geometry[:6]) != (3, 3, 1, 1, 1, 1) or groups != 1 or not 16 <= c <= 512 or oc < 9:
+    if tuple(geometry[:6]) != (3, 3, 1, 1, 1, 1) or groups != 1 or c < 16 or oc < 9:
         return False
-    kernel = make_kernel("takt_winograd2d_f32", shape)
+    in_parts = has_winograd_parts(shape)
+    if c > _WINOGRAD_CHANNELS_MAX and not in_parts:
+        return False
     blocks, squares, weights = -(-oc // BLOCK), squares_of(shape), _winograd_bytes(shape)
+    direct = max(9 * n * oh * ow * c * blocks / products, reading_of(weights // 4))
+    quick = 36 * squares * c * blocks
+    if in_parts:
+        # The first squares of a product wait for its weights.
+        return quick + reading_of(weights) + squares * (50 * c + 33 * oc) + 2 * _CALL_PRODUCTS < 0.7 * direct
+    kernel = make_kernel(WINOGRAD, shape)
     each, larger = divmod(squares, kernel.pixel_tiles)
     steps, more_steps = (-(-count // _squares_at_once(shape)) for count in (each, each + 1))
     readings = (kernel.pixel_tiles - larger) * steps + larger * more_steps
-    direct = max(9 * n * oh * ow * c * blocks / products, reading_of(weights // 4))
-    quick = max(36 * squares * c * blocks, readings * reading_of(weights))
+    quick = max(quick, readings * reading_of(weights))
     quick += squares * (14 * c * kernel.block_tiles + 192 * blocks)
     return quick < 0.8 * direct
+
+
+def has_winograd_parts(shape: tuple[int, ...]) -> bool:
+    """Whether Winograd's method transforms all squares before it multiplies any: where one kernel would read the
+    weights again for each few squares."""
+    return (_squares_at_once(shape) < 12 and shape[6] % BLOCK == 0
+            and 36 * 4 * squares_of(shape) * (shape[3] + shape[6]) <= _PARTS_BYTES_MAX)
 
 
 def reading_of(weights: int) -> float:

@@ -124,8 +124,11 @@ def _function(name: str, kernel: Kernel, types: tuple[str, ...]) -> Iterator[str
         order = [memories[0], memories[1]]
         numbers.append(int(kernel.count_padding))
     else:
-        residual = memories[3] if kernel.has_residual else memories[2]
-        order = [*memories[:3], residual, memories[-1]]
+        *operands, output = memories
+        residual = operands.pop() if kernel.has_residual else operands[-1]
+        # The parts of Winograd's method have no weights, or no bias either.
+        operands += operands[-1:] * (3 - len(operands))
+        order = [*operands, residual, output]
         # Bit 0: a residual; from bit 8: the activation.
         numbers.append(int(kernel.has_residual) | ACTIVATIONS.index(kernel.activation) << 8)
     arguments = [part for memory in order for part in memory]

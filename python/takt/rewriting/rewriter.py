@@ -19,7 +19,8 @@ from . import (attention, batches, boxes, branches, channels_last, endings, quan
                slicing, stretched, tiled_calls, top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, names
 from .channels_last import TO_FIRST, TO_LAST
-from .kernel_calls import ROWS_MAX, make_kernel, prefers_winograd
+from .kernel_calls import (ROWS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS, has_winograd_parts, make_kernel,
+                           prefers_winograd, squares_of)
 from .lowering import AnyKernel
 from .packing import BLOCK, join_rows, pack, pack_pairs, pack_winograd, trim_taps
 
@@ -319,13 +320,14 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         output, images = self.images_behind(node.output[0])
         output, weights, bias = self.fold_scales(output, weights, bias, 2)
         output, residual, end = self.fold_end(output)
-        inputs = [self.to_last(node.input[0])]
-        if prefers_winograd(shape, self.products):
-            function = "takt_winograd2d_f32"
-            packed = [self.constant(each) for each in pack_winograd(weights, bias)]
-        else:
+        source = self.to_last(node.input[0])
+        if not prefers_winograd(shape, self.products):
             function, packed = self.packed(weights, bias, groups, is_depthwise, geometry[5])
-        inputs += packed
+            inputs = [source, *packed]
+        elif has_winograd_parts(shape):
+            function, inputs = WINOGRAD_SUMS, self.winograd_products(source, weights, bias, shape)
+        else:
+            function, inputs = WINOGRAD, [source, *map(self.constant, pack_winograd(weights, bias))]
         if residual is not None:
             inputs.append(self.to_last(residual))
             if images:
@@ -334,6 +336,20 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         twin = self.kernel(kernel, inputs, self.fresh("conv"), (n, oh, ow, oc))
         self.set_last(output, self.reshaped(twin, images) if images else twin)
         return True
+
+    def winograd_products(self, source: str, weights: np.ndarray, bias: np.ndarray, shape: tuple[int, ...]
+                          ) -> list[str]:
+        """The sums that the last part of Winograd's method transforms, and the bias. They are the products of the
+        transformed squares, which are pixels: each of 36 positions is a group of channels."""
+        squares, ins, outs = squares_of(shape), 36 * shape[3], 36 * shape[6]
+        squares_name = self.kernel(make_kernel(WINOGRAD_INPUTS, shape), [source], self.fresh("squares"),
+                                   (1, squares, 1, ins))
+        packed, packed_bias = pack_winograd(weights, bias)
+        product = make_kernel("takt_conv2d_f32", (1, squares, 1, ins, squares, 1, outs, 1, 1, 1, 1, 1, 1, 0, 0, 36))
+        sums = self.kernel(
+            product, [squares_name, self.constant(np.ascontiguousarray(packed.swapaxes(0, 1))),
+                      self.constant(np.zeros(outs, np.float32))], self.fresh("products"), (1, squares, 1, outs))
+        return [sums, self.constant(packed_bias)]
 
     def computed_conv(self, node: Any) -> bool:
         """A convolution whose weights the network computes, such as the correlation with a template: they are packed

@@ -248,6 +248,26 @@ def test_convolutions_by_winograd_agree(needs_compiler, tmp_path, recipe, monkey
         assert np.abs(got - want).max() < 2e-5 * np.ptp(want)
 
 
+def test_convolutions_by_winograd_in_parts_agree(needs_compiler, tmp_path):
+    pytest.importorskip("onnx")
+    net = Net()
+    a = net.node("Conv", "x", net.weights(192, 24, 3, 3), net.weights(192), pads=[1, 1, 1, 1])
+    b = net.node("Sigmoid", a)
+    c = net.node("Conv", b, net.weights(192, 192, 3, 3), net.weights(192), pads=[1, 1, 1, 1])
+    path = tmp_path / "net.onnx"
+    net.save(path, [2, 24, 17, 22], net.node("Relu", net.node("Add", c, b)))
+    artifact = takt.compile(path, cache=tmp_path, recipe="native")
+    assert artifact.recipe.name == "native", artifact.report
+    module = artifact.path.read_bytes()
+    for function in (b"takt_winograd2d_f32", b"takt_winograd_inputs_f32", b"takt_winograd_sums_f32"):
+        assert function in module
+    x = np.random.default_rng(4).standard_normal((2, 24, 17, 22)).astype(np.float32)
+    want = expected(path, x)
+    for device in ("local-sync", "local-task"):
+        got = np.asarray(artifact.load(device=device).function()(x))
+        assert np.abs(got - want).max() < 2e-5 * np.ptp(want)
+
+
 def test_winograd_is_taken_where_it_is_quicker():
     from takt.rewriting.rewriter import prefers_winograd
 
@@ -259,10 +279,13 @@ def test_winograd_is_taken_where_it_is_quicker():
     assert prefers_winograd(shape(128, 16, 16), 1) and not prefers_winograd(shape(128, 16, 16), 2)
     assert not prefers_winograd(shape(7, 512, 512), 1)  # Too many weights for so few pixels.
     assert not prefers_winograd(shape(10, 512, 1024), 1)  # More weights than a cache holds.
-    # The weights are read again for some squares each. All of these were measured.
-    assert all(prefers_winograd(shape(*each), 1) for each in [(28, 256, 256), (20, 160, 160), (28, 128, 256)])
+    # All of these were measured.
+    assert all(prefers_winograd(shape(*each), 1) for each in [
+        (28, 256, 256), (20, 160, 160), (28, 128, 256), (14, 256, 256), (14, 384, 384), (28, 512, 512), (16, 1024, 512)])
     assert not any(prefers_winograd(shape(*each), 1) for each in [
-        (14, 256, 256), (14, 384, 384), (28, 384, 384), (14, 512, 512), (28, 512, 512), (20, 320, 320)])
+        (10, 256, 256), (8, 512, 512), (14, 256, 64), (10, 192, 192)])
+    # Without its parts, it reads the weights again for some squares each.
+    assert not prefers_winograd(shape(14, 384, 383), 1) and not prefers_winograd(shape(40, 1024, 1000), 1)
     assert not prefers_winograd(shape(56, 3, 64), 1)
     assert not prefers_winograd(shape(56, 64, 64, groups=2), 1)
     assert not prefers_winograd(shape(56, 64, 64, (3, 3, 2, 2, 1, 1, 1, 1)), 1)
