@@ -3,6 +3,7 @@
 #ifndef TAKT_KERNELS_PIXEL_PARTS_H_
 #define TAKT_KERNELS_PIXEL_PARTS_H_
 
+#include <algorithm>
 #include <cstdint>
 
 namespace takt::kernels {
@@ -21,17 +22,19 @@ class PixelParts {
       : begin_(begin),
         end_(end),
         step_(step),
-        steps_((end - begin + step - 1) / step),
-        count_((steps_ * step + most - 1) / most) {
+        count_(((end - begin + step - 1) / step * step + most - 1) / most) {
     const int64_t pixels = end - begin;
+    const int64_t steps = (pixels + step - 1) / step;
     if (count_ == 1 && pixels > 1 && pixels % step != 0) count_ = 2;
+    if (count_ == 0) return;
+    each_ = steps / count_;
+    larger_ = steps % count_;
   }
 
   int64_t count() const { return count_; }
   PixelPart operator[](int64_t part) const {
-    const int64_t first = part * steps_ / count_;
-    const int64_t last = (part + 1) * steps_ / count_;
-    const int64_t count = (last - first) * step_;
+    const int64_t first = part * each_ + std::min(part, larger_);
+    const int64_t count = (each_ + (part < larger_ ? 1 : 0)) * step_;
     const int64_t begin = begin_ + first * step_;
     if (begin + count <= end_) return {begin, count};
     if (end_ - begin_ == 1) return {begin_, 1};
@@ -40,7 +43,10 @@ class PixelParts {
 
  private:
   int64_t begin_, end_, step_;
-  int64_t steps_, count_;
+  int64_t count_;
+  // The steps of a part, and how many parts have one more. A part is found
+  // without a division, which takes as long as some products.
+  int64_t each_ = 0, larger_ = 0;
 };
 
 }  // namespace takt::kernels
