@@ -243,6 +243,7 @@ constexpr Entry kEntries[] = {
     {"takt_arg_max_f32", &ArgMaxImport},
     {"takt_blend_f32", &BlendImport},
     {"takt_scatter_f32", &ScatterImport},
+    {"takt_scatter_reduced_f32", &ScatterImport},
 };
 constexpr Entry kI8Entries[] = {
     {"takt_conv2d_i8", &Conv2dI8Import},

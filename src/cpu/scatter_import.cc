@@ -15,8 +15,8 @@ struct ScatterParameters {
   BufferParameter<const float> updates;   // [outer][count][inner]
   BufferParameter<float> output;          // As `data`.
   int32_t outer, size, inner, count;
-  int32_t is_sum, is_wide;
-  RowTileParameters tile;  // Its rows are those of `inner` numbers.
+  int32_t reduction, is_wide;  // kernels::ScatterReduction.
+  RowTileParameters tile;      // Its rows are those of `inner` numbers.
 };
 static_assert(offsetof(ScatterParameters, tile) == 120);
 
@@ -25,7 +25,8 @@ static_assert(offsetof(ScatterParameters, tile) == 120);
 int ScatterImport(void* parameters, void*, void*) {
   const auto& p = *static_cast<const ScatterParameters*>(parameters);
   // In this order, no product overflows.
-  if (p.outer < 0 || p.size < 1 || p.inner < 1 || p.count < 0 ||
+  if (p.reduction < 0 || p.reduction >= kernels::kScatterReductionCount ||
+      p.outer < 0 || p.size < 1 || p.inner < 1 || p.count < 0 ||
       p.data.size / p.inner / p.size < p.outer ||
       p.output.size / p.inner / p.size < p.outer) {
     return kImportInvalid;
@@ -42,7 +43,8 @@ int ScatterImport(void* parameters, void*, void*) {
     return kImportInvalid;
   }
   kernels::Scatter(
-      {p.outer, p.size, p.inner, p.count, p.is_sum != 0, p.is_wide != 0},
+      {p.outer, p.size, p.inner, p.count,
+       static_cast<kernels::ScatterReduction>(p.reduction), p.is_wide != 0},
       {p.data.data(), p.places.data(), p.updates.data(), p.output.data()},
       begin, end);
   return 0;

@@ -16,29 +16,47 @@ int64_t RowOf(int32_t place, int64_t size, Rows rows) {
   return row >= rows.begin && row < rows.end ? row : -1;
 }
 
-void PutRow(const ScatterShape& s, const float* update, float* row) {
-  if (s.is_sum) {
-    for (int64_t i = 0; i < s.inner; ++i) row[i] += update[i];
-  } else {
-    std::copy_n(update, s.inner, row);
-  }
-}
-
-// `o` has the operands of one of the outer elements.
-void PutUpdates(const ScatterShape& s, const ScatterOperands& o, Rows rows) {
+// `o` has the operands of one of the outer elements. `reduce` gives what
+// becomes of a number and an update.
+template <typename Reduce>
+void PutUpdates(const ScatterShape& s, const ScatterOperands& o, Rows rows,
+                const Reduce& reduce) {
   for (int64_t k = 0; k < s.count; ++k) {
     const float* const update = o.updates + k * s.inner;
     if (!s.is_wide) {
       const int64_t row = RowOf(o.places[k], s.size, rows);
-      if (row >= 0) PutRow(s, update, o.output + row * s.inner);
+      if (row < 0) continue;
+      float* const numbers = o.output + row * s.inner;
+      for (int64_t i = 0; i < s.inner; ++i) {
+        numbers[i] = reduce(numbers[i], update[i]);
+      }
       continue;
     }
     for (int64_t i = 0; i < s.inner; ++i) {
       const int64_t row = RowOf(o.places[k * s.inner + i], s.size, rows);
       if (row < 0) continue;
       float& number = o.output[row * s.inner + i];
-      number = s.is_sum ? number + update[i] : update[i];
+      number = reduce(number, update[i]);
     }
+  }
+}
+
+void PutUpdates(const ScatterShape& s, const ScatterOperands& o, Rows rows) {
+  switch (s.reduction) {
+    case ScatterReduction::kNone:
+      return PutUpdates(s, o, rows, [](float, float x) { return x; });
+    case ScatterReduction::kSum:
+      return PutUpdates(s, o, rows, [](float a, float x) { return a + x; });
+    case ScatterReduction::kProduct:
+      return PutUpdates(s, o, rows, [](float a, float x) { return a * x; });
+    case ScatterReduction::kLeast:
+      return PutUpdates(s, o, rows, [](float a, float x) {
+        return a <= x || a != a ? a : x;
+      });
+    case ScatterReduction::kGreatest:
+      return PutUpdates(s, o, rows, [](float a, float x) {
+        return a >= x || a != a ? a : x;
+      });
   }
 }
 

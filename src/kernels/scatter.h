@@ -1,6 +1,6 @@
-// Numbers that are put into a tensor, or added to it, at places that other
-// numbers say, as the operators ScatterElements and ScatterND of ONNX define
-// it.
+// Numbers that are put into a tensor, or combined with what is there, at places
+// that other numbers say, as the operators ScatterElements and ScatterND of
+// ONNX define it.
 #ifndef TAKT_KERNELS_SCATTER_H_
 #define TAKT_KERNELS_SCATTER_H_
 
@@ -8,10 +8,14 @@
 
 namespace takt::kernels {
 
+// What becomes of a number of the tensor and an update. A NaN stays.
+enum class ScatterReduction { kNone, kSum, kProduct, kLeast, kGreatest };
+inline constexpr int kScatterReductionCount = 5;
+
 struct ScatterShape {
   int64_t outer, size, inner;  // Of the tensor; places are along `size`.
   int64_t count;               // Updates along it.
-  bool is_sum;                 // Of what was there and the updates.
+  ScatterReduction reduction;  // kNone: the update alone.
   bool is_wide;  // Each number has a place, and not each row of updates.
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 struct Parameters {
   ImportBuffer data, places, updates, output;
-  int32_t outer, size, inner, count, is_sum, is_wide;
+  int32_t outer, size, inner, count, reduction, is_wide;
   int32_t part, first_row, row_count;
 };
 
@@ -55,6 +55,8 @@ TEST(ScatterImportTest, RefusesBuffersThatAreTooSmall) {
                  [](Parameters& p) { p.inner = INT32_MAX; },
                  [](Parameters& p) { p.count = -1; },
                  [](Parameters& p) { p.count = INT32_MAX; },
+                 [](Parameters& p) { p.reduction = -1; },
+                 [](Parameters& p) { p.reduction = 5; },
                  [](Parameters& p) { p.is_wide = 0, p.places.size = 0; },
                  [](Parameters& p) { p.first_row = -1; },
                  [](Parameters& p) { p.first_row = 5; },
