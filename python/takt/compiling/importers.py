@@ -399,7 +399,7 @@ def _take_pixels(node: Any, which: str) -> None:
 def _import_onnx(model: Any, what: str) -> str:
     import onnx
 
-    model = tops.separate(nans.keep(unsigned.respect(model)))
+    model = tops.separate(nans.keep(unsigned.respect(porter.for_compiler(model))))
     with tempfile.TemporaryDirectory(prefix="takt-") as scratch:
         path = os.path.join(scratch, "model.onnx")
         target = os.path.join(scratch, "model.mlir")

@@ -38,12 +38,13 @@ class _Failed(Exception):
         self.described = f"{node.op_type} {node.name or node.output[0]}"
 
 
-def port(model: Any, failed: list[str] | None = None) -> Any:
+def port(model: Any, failed: list[str] | None = None, concerns: Callable[[Any], bool] | None = None) -> Any:
     """An equivalent onnx.ModelProto, with the shapes that can be inferred.
 
     model    of opset 17 or later; not changed.
     failed   receives a line for each node that could not be put in other terms,
              with the reason. Such a node stays as it is.
+    concerns says which nodes may be put in other terms. Without it these are all but those of for_compiler().
     """
     import onnx
 
@@ -59,7 +60,7 @@ def port(model: Any, failed: list[str] | None = None) -> Any:
         is_changed = terms.state_sizes(ported)
         opset = {each.domain: each.version for each in ported.opset_import}.get("", 1)
         try:
-            if not _Porter(ported.graph, opset, left).run() and not is_changed:
+            if not _Porter(ported.graph, opset, left, concerns or _is_no_extreme).run() and not is_changed:
                 break
         except _Failed as error:
             left.add(error.name)
@@ -74,6 +75,15 @@ def port(model: Any, failed: list[str] | None = None) -> Any:
             if attribute.HasField("g"):
                 _port_inner(ported, attribute.g, failed)
     return _with_results(model, ported)
+
+
+def for_compiler(model: Any) -> Any:
+    """`model` without scatters of extremes, which port() leaves to Takt's kernels; `model` itself if it has none."""
+    if all(map(_is_no_extreme, model.graph.node)):
+        return model
+    changed = type(model)()
+    changed.CopyFrom(model)
+    return _replaced(changed, lambda node: not _is_no_extreme(node))
 
 
 def in_standard(model: Any) -> Any:
@@ -120,6 +130,11 @@ def _replaced(model: Any, concerns: Callable[[Any], bool]) -> Any:
 
 def _is_unusual(node: Any) -> bool:
     return node.domain == classic.DOMAIN or node.op_type in ("Multinomial", "Scan")
+
+
+def _is_no_extreme(node: Any) -> bool:
+    return node.op_type != "ScatterElements" or not any(
+        each.name == "reduction" and each.s in (b"max", b"min") for each in node.attribute)
 
 
 def _hide(model: Any) -> None:
@@ -193,7 +208,7 @@ def _port_inner(outer: Any, graph: Any, failed: list[str]) -> None:
             model.graph.input.add().CopyFrom(values[name])
         else:
             return  # Of a type that is not known.
-    ported = port(model, failed).graph
+    ported = port(model, failed, lambda node: True).graph  # No kernel is called there.
     del graph.node[:], graph.initializer[:], graph.value_info[:]
     graph.node.extend(ported.node)
     graph.initializer.extend(tensor for tensor in ported.initializer if tensor.name not in read)

@@ -11,6 +11,8 @@ from . import tiled_calls
 
 _TILE_NUMBERS = 1 << 16  # A tile writes so many numbers of the tensor.
 _COPIES_MIN = 4  # Numbers of a tile for each place, since each tile looks at all places.
+# In the order of kernels::ScatterReduction.
+_REDUCTIONS = (b"none", b"add", b"mul", b"min", b"max")
 _SLOWER = 8  # The compiler's code for an update takes as long as so many multiply-adds.
 
 
@@ -81,13 +83,14 @@ class ScatterRewriter:
         reduction, kinds = self.attributes(node).get("reduction", b"none"), self.onnx.TensorProto
         is_used = any(name in self.dynamic for name in (source, places, updates))
         total, most = outer * size * inner * count, max(outer * size * inner, outer * count * inner)
-        if (reduction not in (b"none", b"add") or not is_used or not total or most >= 1 << 31
+        if (reduction not in _REDUCTIONS or not is_used or not total or most >= 1 << 31
                 or not self.is_float(source) or not self.is_float(updates)):
             return False
+        number = _REDUCTIONS.index(reduction)
         numbers = count * inner if is_wide else count
         call = tiled_calls.TiledCall(
-            "takt_scatter_f32", ("f32", "i32", "f32", "f32"),
-            (outer, size, inner, count, int(reduction == b"add"), int(is_wide)), (), 1, outer * size,
+            "takt_scatter_f32" if number < 2 else "takt_scatter_reduced_f32", ("f32", "i32", "f32", "f32"),
+            (outer, size, inner, count, number, int(is_wide)), (), 1, outer * size,
             max(1, min(outer * size, max(_TILE_NUMBERS, _COPIES_MIN * numbers) // inner)),
             _SLOWER * outer * count * inner)
         small = self.emit("Cast", [places], self.fresh("places"), place_shape, element=kinds.INT32, to=kinds.INT32)

@@ -455,7 +455,10 @@ def test_numbers_are_put_into_a_tensor(needs_compiler, tmp_path):
             ("ScatterElements", (3, 8, 5), (3, 11, 5), {"axis": 1}),
             ("ScatterElements", (7, 30), (7, 12), {"axis": -1}),
             ("ScatterND", (20, 6, 4), (9, 1), {"reduction": "add"}), ("ScatterND", (8, 9, 5), (6, 2), {}),
-            ("ScatterND", (8, 9, 5), (2, 6, 3), {"reduction": "add"})):
+            ("ScatterND", (8, 9, 5), (2, 6, 3), {"reduction": "add"}),
+            ("ScatterElements", (5, 40), (9, 40), {"reduction": "max"}),
+            ("ScatterElements", (7, 31), (7, 12), {"axis": -1, "reduction": "mul"}),
+            ("ScatterND", (20, 6, 3), (9, 1), {"reduction": "min"})):
         updates = places if kind == "ScatterElements" else (*places[:-1], *shape[places[-1]:])
         case = kind, shape, places
         models[case] = onnx.shape_inference.infer_shapes(of_constants(
