@@ -16,14 +16,14 @@ from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
-from . import batching, casts, convolutions, programs, sizing
+from . import batching, casts, convolutions, programs, sizing, states
 from ..porting import bounds, boxes, loops, nans, overhang, porter, tops, unsigned, widening, words
 from ..networks import checks, counting, inference, plain, samples, static_shapes, subgraphs
 from ..errors import CompileError
 
 _OPSET = 17
-# The compiler changes a tensor in place for them, also an argument that nothing else reads.
-_IN_PLACE = {"Loop", "Scan", "ScatterElements", "ScatterND", "TensorScatter", "TopK"}
+# The compiler changes a tensor in place for them, also an argument that nothing else reads, or makes a loop of them.
+_IN_PLACE = {"GRU", "LSTM", "Loop", "RNN", "Scan", "ScatterElements", "ScatterND", "TensorScatter", "TopK"}
 _NEWER = "takt.newer"  # A domain for operators that the opset of a file does not have, while it is converted.
 _KEEP_ASSERTIONS = "--iree-opt-strip-assertions=false"
 _WEIGHTS_MAX = 1 << 30  # Bytes in the network's own file, which has at most 2 GiB.
@@ -412,7 +412,7 @@ def _import_onnx(model: Any, what: str) -> str:
              "--data-prop" if inference.follows_values(model.graph) else "--no-data-prop"],
             what,
         )
-        return casts.lower(pathlib.Path(target).read_text())
+        return states.keep_apart(casts.lower(pathlib.Path(target).read_text()))
 
 
 @dataclasses.dataclass

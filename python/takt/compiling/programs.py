@@ -20,6 +20,7 @@ _RESOURCES = re.compile(
     r"^\{-#\n  dialect_resources: \{\n    builtin: \{\n(?P<lines>.*?)\n    \}\n  \}\n#-\}$",
     re.MULTILINE | re.DOTALL)
 _MODULE = "module {\n"
+_PRODUCT_BITS = 44  # Of the product of open sizes. The bytes of what has a tensor of them must be numbers of 63 bits.
 _KERNEL = re.compile(r"@(takt_kernels|k\d+_\w+)")  # As `lowering` names executables and what they export.
 
 Tensor = Tuple[str, str]  # The sizes, with commas, and the type of the elements.
@@ -137,14 +138,37 @@ def call(part: Program, operands: Iterable[str]) -> str:
 
 
 def keep_arguments(mlir: str) -> str:
-    """The program, whose function does not write into its arguments."""
+    """The program, whose function does not write into its arguments, and takes no sizes beyond a limit."""
     try:
         part = parse(mlir, "takt_body")
     except CompileError:  # An argument may be a sequence. Then the compiler's own error is the better one.
         return mlir
-    operands = [f"%t{i}" for i in range(len(part.arguments))]
-    body = [f"    %all:{len(part.results)} = {call(part, operands)}"]
-    return join(public(part, part.kinds, part.results, body), [part])
+    return join(public(part, part.kinds, part.results, _limited_call(part)), [part])
+
+
+def _limited_call(part: Program) -> Iterator[str]:
+    """Calls the part with %t0, %t1 and so on, whose open sizes have a limit. Without one, the compiler's analysis of
+    ranges takes the place of a state that is rounded up for 0, and reads another tensor in its place."""
+    open_count = max((shape.split(",").count("?") for shape, _ in part.kinds), default=0)
+    limit = 1 << _PRODUCT_BITS // max(2, open_count)  # Products may have a size twice.
+    yield f"    %limit = arith.constant {limit} : index"
+    operands = []
+    for i, (shape, element) in enumerate(part.kinds):
+        sizes = []
+        for axis, size in enumerate(shape.split(",")):
+            if size != "?":
+                continue
+            at, kind = f"{i}_{axis}", builtin((shape, element))
+            yield f"    %axis{at} = arith.constant {axis} : index"
+            yield f"    %size{at} = tensor.dim %t{i}, %axis{at} : {kind}"
+            yield f"    %fits{at} = arith.cmpi ule, %size{at}, %limit : index"
+            yield f"    cf.assert %fits{at}, \"an open size is greater than {limit}\""
+            yield f"    %few{at} = util.assume.int %size{at}<umin = 0, umax = {limit}> : index"
+            sizes.append(f"%few{at}")
+        operands.append(f"%sized{i}" if sizes else f"%t{i}")
+        if sizes:
+            yield f"    %sized{i} = flow.tensor.tie_shape %t{i} : {kind}{{{', '.join(sizes)}}}"
+    yield f"    %all:{len(part.results)} = {call(part, operands)}"
 
 
 def _share_resources(parts: Sequence[Program]) -> None:

@@ -79,7 +79,8 @@ class LoopPorter:
         node.name = subgraphs.KEPT + node.name
 
     def state_shapes(self, node: Any, body: Any, states: int) -> None:
-        """If a turn does not change the shapes of the states, the results have these as well."""
+        """If a turn does not change the shapes of the states, the results have these as well. What is open may
+        change."""
         given = [self.outer_value(name, value.name) for name, value in zip(node.input[2:], body.input[2:])]
         if None in given:
             return
@@ -88,27 +89,38 @@ class LoopPorter:
         del model.graph.input[2:], model.graph.value_info[:]
         model.graph.input.extend(given)
         read = {name for each in body.node for name in graphs.inputs(each)} - {value.name for value in body.input}
-        outer = (self.outer_value(name, name) for name in sorted(read & self.shapes.keys()))
-        model.graph.input.extend(filter(None, outer))
+        for name in sorted(read & self.shapes.keys()):
+            if name in self.constants:
+                model.graph.initializer.append(self.onnx.numpy_helper.from_array(self.constants[name], name))
+            elif (value := self.outer_value(name, name)) is not None:
+                model.graph.input.append(value)
         for value in model.graph.output:
             value.type.tensor_type.ClearField("shape")
         inference.infer_shapes(model)
         found = inference.sizes_of(model.graph)
-        if any(found.get(after.name) != self.shapes[name] for name, after in zip(node.input[2:], body.output[1:])):
+        if any(not self.stays(self.shapes[name], found.get(after.name))
+               for name, after in zip(node.input[2:], body.output[1:])):
             return
+        stated = inference.sizes_of(body)
         for i, value in enumerate(given):
-            body.input[2 + i].CopyFrom(value)
-            body.output[1 + i].type.CopyFrom(value.type)
+            for inner in (body.input[2 + i], body.output[1 + i]):
+                if stated.get(inner.name) != self.shapes[node.input[2 + i]]:
+                    inner.type.CopyFrom(value.type)
             for result in self.graph.output:
-                if result.name == node.output[i]:
+                if result.name == node.output[i] and None not in self.shapes[node.input[2 + i]]:
                     result.type.CopyFrom(value.type)
             if node.output[i] and node.output[i] not in self.shapes:
                 self.graph.value_info.add(name=node.output[i]).type.CopyFrom(value.type)
 
+    @staticmethod
+    def stays(before: list[int | None], after: list[int | None] | None) -> bool:
+        return after is not None and len(after) == len(before) and all(
+            size is None or size == new for size, new in zip(before, after))
+
     def outer_value(self, name: str, inner: str) -> Any | None:
-        """A tensor of known shape by the name that it has in a body."""
-        shape, kind = self.shapes.get(name, [None]), self.types.get(name, 0)
-        return None if None in shape or not kind else self.onnx.helper.make_tensor_value_info(inner, kind, shape)
+        """A tensor of known rank by the name that it has in a body."""
+        shape, kind = self.shapes.get(name), self.types.get(name, 0)
+        return None if shape is None or not kind else self.onnx.helper.make_tensor_value_info(inner, kind, shape)
 
 
 def check(graph: Any, known: dict[str, np.ndarray] | None = None) -> None:

@@ -63,3 +63,12 @@ def test_arguments_of_open_sizes_are_kept():
     text = programs.keep_arguments(_MLIR.replace("[1,3]", "[?,3]"))
     assert "%kept0 = util.optimization_barrier %t0 : tensor<?x3xf32>" in text
     assert "%kept1 = util.optimization_barrier %t1 : tensor<1x2xi8>" in text
+
+
+def test_open_sizes_have_a_limit():
+    text = programs.keep_arguments(_MLIR.replace(_ROW, "!torch.vtensor<[?,3,?],f32>"))
+    assert text.count("umax = 4194304>") == 2 and text.count("cf.assert") == 2
+    assert "%sized0 = flow.tensor.tie_shape %t0 : tensor<?x3x?xf32>{%few0_0, %few0_2}" in text
+    assert "func.call @takt_body(%sized0, %t1)" in text
+    assert "umax = 16384>" in programs.keep_arguments(_MLIR.replace(_ROW, "!torch.vtensor<[?,?,?],f32>"))
+    assert "assume" not in programs.keep_arguments(_MLIR)
