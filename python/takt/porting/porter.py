@@ -9,7 +9,8 @@ the same.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Collection, Sequence, Union
+import contextlib
+from typing import Any, Callable, Collection, Iterator, Sequence, Union
 
 import numpy as np
 
@@ -638,6 +639,15 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
         output = output or self.fresh(kind)
         self.out.append(self.onnx.helper.make_node(kind, inputs, [output], **attributes))
         return output
+
+    @contextlib.contextmanager
+    def body(self) -> Iterator[list[Any]]:
+        """A list that gets what is emitted within: the nodes of a graph that reads of this one."""
+        outer, self.out = self.out, []
+        try:
+            yield self.out
+        finally:
+            self.out = outer
 
     def slice(self, name: str, axis: int, begin: int, end: int) -> str:
         if name in self.constants:

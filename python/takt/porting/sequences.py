@@ -104,7 +104,7 @@ class SequencePorter:
     def can_end(self, node: Any, attributes: dict[str, Any], batch: _Batch) -> bool:
         """Whether ending_layer() can write the layer."""
         floats = (self.onnx.TensorProto.FLOAT, self.onnx.TensorProto.DOUBLE)
-        if batch.shape is None or None in batch.shape or batch.element not in floats:
+        if batch.shape is None or batch.element not in floats:
             return False
         has_cell = len(node.output) > 2 and node.output[2]
         gates = set(attributes.get("activations", [b"Sigmoid"])[::3])
@@ -114,37 +114,36 @@ class SequencePorter:
                      batch: _Batch) -> None:
         """A layer over all steps, of which each sequence has its first ones. What comes after
         them is zero, and the state is that after the last of them."""
-        steps, count, _ = batch.shape
-        step = self.constant(np.arange(steps, dtype=np.int32).reshape(-1, 1, 1, 1))
-        ends = self.emit("Reshape", [batch.lengths, self.constant([1, 1, count, 1])])
+        step = self.places_along(inputs[0], batch.shape, 0, [-1, 1, 1, 1])
+        ends = self.emit("Cast", [batch.lengths], to=self.onnx.TensorProto.INT64)
+        ends = self.emit("Reshape", [ends, self.constant([1, 1, -1, 1])])
         is_step = self.emit("Less", [step, ends])
         zero = self.constant(np.zeros((), self.onnx.helper.tensor_dtype_to_np_dtype(batch.element)))
         all_steps, state, cell = [*outputs, "", ""][:3]
         computed = self.fresh("steps")
         frozen = self.fresh("cell") if cell else ""
         if cell:
-            inputs = self.freezing(inputs, attributes["hidden_size"], is_step, batch)
+            inputs = self.freezing(inputs, attributes["hidden_size"], is_step, batch.element)
         self.layer(kind, inputs, [computed, "", frozen] if cell else [computed], attributes)
         if all_steps:
             self.emit("Where", [is_step, computed, zero], all_steps)
         if state:
-            next_step = self.emit("Add", [step, self.constant(np.int32(1))])
+            next_step = self.emit("Add", [step, self.constant(np.int64(1))])
             last = self.emit("Where", [self.emit("Equal", [next_step, ends]), computed, zero])
             self.emit("ReduceSum", [last, self.constant([0])], state, keepdims=0)
         if cell:
-            has_steps = self.emit("Less", [self.constant(np.zeros((1, 1, 1), np.int32)),
-                                           self.emit("Reshape", [ends, self.constant([1, count, 1])])])
+            has_steps = self.emit("Less", [self.constant(np.zeros((1, 1, 1), np.int64)),
+                                           self.emit("Squeeze", [ends, self.constant([0])])])
             self.emit("Where", [has_steps, frozen, zero], cell)
 
-    def freezing(self, inputs: list[str], hidden: int, is_step: str, batch: _Batch) -> list[str]:
+    def freezing(self, inputs: list[str], hidden: int, is_step: str, element: int) -> list[str]:
         """The inputs of an LSTM whose cell stays as it is where `is_step` is false: a further
         element of each step shuts the gate of the input and opens that of the cell."""
-        steps, count, _ = batch.shape
         source, weights, *others = inputs
-        after = self.emit("Cast", [self.emit("Not", [is_step])], to=batch.element)
-        after = self.emit("Reshape", [after, self.constant([steps, count, 1])])
+        after = self.emit("Cast", [self.emit("Not", [is_step])], to=element)
+        after = self.emit("Squeeze", [after, self.constant([1])])
         gates = np.repeat([-_OPEN, 0, _OPEN, 0], hidden)  # Input, output, forget, cell.
-        column = gates.astype(self.onnx.helper.tensor_dtype_to_np_dtype(batch.element)).reshape(1, -1, 1)
+        column = gates.astype(self.onnx.helper.tensor_dtype_to_np_dtype(element)).reshape(1, -1, 1)
         return [self.emit("Concat", [source, after], axis=2),
                 self.emit("Concat", [weights, self.constant(column)], axis=2), *others]
 
@@ -152,20 +151,39 @@ class SequencePorter:
         """ReverseSequence."""
         name, lengths = node.input
         shape, attributes = self.shapes.get(name), self.attributes(node)
-        if shape is None or None in shape:
+        if shape is None:
             return False
         axes = attributes.get("time_axis", 0), attributes.get("batch_axis", 1)
         self.emit("Identity", [self.reversed(name, shape, *axes, lengths)], node.output[0])
         return True
 
-    def reversed(self, name: str, shape: list[int], time: int, batch: int, lengths: str) -> str:
+    def reversed(self, name: str, shape: list[int | None], time: int, batch: int, lengths: str) -> str:
         """The first `lengths` steps of each sequence in the other order, before the others."""
         along_time = [-1 if i == time else 1 for i in range(len(shape))]
         along_batch = [-1 if i == batch else 1 for i in range(len(shape))]
-        step = self.constant(np.arange(shape[time], dtype=np.int64).reshape(along_time))
+        step = self.places_along(name, shape, time, along_time)
         ends = self.emit("Cast", [lengths], to=self.onnx.TensorProto.INT64)
         ends = self.emit("Reshape", [ends, self.constant(along_batch)])
         other = self.emit("Sub", [self.emit("Sub", [ends, self.constant(np.int64(1))]), step])
         places = self.emit("Where", [self.emit("Less", [step, ends]), other, step])
-        places = self.emit("Expand", [places, self.constant(shape)])
+        if None in shape:
+            places = self.emit("Add", [places, self.zeros_like(name, self.onnx.TensorProto.INT64)])
+        else:
+            places = self.emit("Expand", [places, self.constant(shape)])
         return self.emit("GatherElements", [name, places], axis=time)
+
+    def places_along(self, name: str, shape: list[int | None], axis: int, form: list[int]) -> str:
+        """The numbers of the elements along an axis of a tensor, in a shape that has -1 for them."""
+        if shape[axis] is not None:
+            return self.constant(np.arange(shape[axis], dtype=np.int64).reshape(form))
+        others = self.constant([i for i in range(len(shape)) if i != axis])
+        zeros = self.emit("ReduceSum", [self.zeros_like(name, self.onnx.TensorProto.INT64), others], keepdims=0)
+        ones = self.emit("Add", [zeros, self.constant(np.int64(1))])
+        return self.emit("Reshape", [self.emit("CumSum", [ones, self.constant(np.int64(0))], exclusive=1),
+                                     self.constant(form)])
+
+    def zeros_like(self, name: str, element: int) -> str:
+        """Zeros of the sizes of a tensor, where these are open: those of an Expand are found in each call."""
+        if self.types.get(name) == self.onnx.TensorProto.BOOL:
+            name = self.emit("Cast", [name], to=self.onnx.TensorProto.INT32)
+        return self.emit("Cast", [self.emit("Less", [name, name])], to=element)

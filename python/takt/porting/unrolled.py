@@ -1,7 +1,8 @@
 """Recurrent layers step by step: a part of `porter`.
 
 The compiler makes wrong code of some: it leaves out peepholes and limits, and does not
-see which functions a layer has. Takt has no kernel for others.
+see which functions a layer has. It takes no GRU and no RNN with an open number of steps,
+and such an LSTM not with any sequences. Takt has no kernel for others.
 """
 
 from __future__ import annotations
@@ -29,17 +30,20 @@ class UnrolledPorter:
     """The part of the porter that knows them."""
 
     def on_steps(self, node: Any) -> bool:
-        """A forward layer over all steps that has more than the compiler sees."""
+        """A forward layer over all steps whose number is open, or that has more than the compiler sees."""
         own = self.attributes(node)
         inputs = [*node.input, *[""] * 8][:8]
         names = [each.decode() for each in own.get("activations", [])] or _USUAL[node.op_type]
+        shape = self.shapes.get(inputs[0])
+        if shape is not None and shape[0] is None:
+            _Layer(self, node, inputs, own, names).write_loop()
+            return True
         has_peepholes = node.op_type == "LSTM" and inputs[7]
         is_limited = own.get("clip", 0) or own.get("input_forget", 0)
         if not has_peepholes and not is_limited and set(names) <= set(_KNOWN):
             return self.on_quick_steps(node, inputs, own, names)
-        shape = self.shapes.get(inputs[0], [None])
-        if None in shape:
-            raise CompileError(f"{node.op_type} {node.name}: its number of steps must be known")
+        if shape is None:
+            raise CompileError(f"{node.op_type} {node.name}: its rank must be known")
         layer = _Layer(self, node, inputs, own, names)
         if layer.node_count > NODES_MAX:
             raise CompileError(f"{node.op_type} {node.name}: {shape[0]} steps of such a layer are too many")
@@ -78,6 +82,9 @@ class UnrolledPorter:
 
 
 class _Layer:
+    """A layer whose nodes it emits. The number of steps may be open (None) for write_loop(), that of sequences for
+    both."""
+
     def __init__(self, porter: Any, node: Any, inputs: list[str], own: dict[str, Any], names: list[str]) -> None:
         self.porter, self.node, self.own = porter, node, own
         self.emit, self.constant = porter.emit, porter.constant
@@ -88,7 +95,7 @@ class _Layer:
         self.dtype = porter.onnx.helper.tensor_dtype_to_np_dtype(porter.types[inputs[0]])
         self.functions = self.functions_of(names)
         self.is_linear = bool(self.own.get("linear_before_reset", 0))
-        self.node_count = self.steps * (12 + 10 * self.gates)
+        self.node_count = (self.steps or 0) * (12 + 10 * self.gates)
 
     def functions_of(self, names: list[str]) -> list[tuple[str, dict[str, float]]]:
         """The functions, with their numbers, which those take in turn that have any."""
@@ -102,14 +109,14 @@ class _Layer:
         return found
 
     def write(self) -> None:
-        state, cell = (self.first(name) for name in self.inputs[5:7])
-        step = {"RNN": self.rnn_step, "GRU": self.gru_step, "LSTM": self.lstm_step}[self.node.op_type]
+        """The steps one after the other."""
         ahead = self.ahead()
+        rows = self.porter.zeros_like(self.part(ahead, 0), self.porter.types[self.inputs[0]])
+        state, cell = (self.first(name, rows) for name in self.inputs[5:7])
         states = []
         for i in range(self.steps):
-            row = self.emit("Reshape", [self.porter.slice(ahead, 0, i, i + 1),
-                                        self.constant([self.batch, self.gates * self.hidden])])
-            state, cell = step(row, state, cell)
+            row = self.emit("Squeeze", [self.porter.slice(ahead, 0, i, i + 1), self.constant([0])])
+            state, cell = self.step(row, state, cell)
             states.append(self.emit("Unsqueeze", [state, self.constant([0, 1])]))
         outputs = [*self.node.output, "", ""][:3]
         if outputs[0]:
@@ -118,14 +125,57 @@ class _Layer:
             if output:
                 self.emit("Unsqueeze", [name, self.constant([0])], output)
 
+    def write_loop(self) -> None:
+        """The steps as turns of a loop. The compiler takes no results of turns, so a state has those of all steps, and
+        each turn sets a row of it."""
+        porter, kinds = self.porter, self.porter.onnx.TensorProto
+        ahead = self.ahead()
+        outputs = [1, 2] if self.node.op_type == "LSTM" else [1]
+        # The compiler knows the sizes of these zeros, as they are not those of a tensor of numbers.
+        rows = porter.zeros_like(self.part(ahead, 0), porter.types[self.inputs[0]])
+        befores = [self.first(self.inputs[4 + i], rows) for i in outputs]
+        values = [(porter.types[self.inputs[0]], [self.batch, self.hidden])] * len(outputs)
+        has_rows = porter.is_read(self.node.output[0])
+        if has_rows:
+            outputs.append(0)
+            befores.append(rows)
+            values.append((values[0][0], [None, self.batch, self.hidden]))
+        turn, goes_on, *inner = (porter.fresh("step") for _ in range(2 + len(befores)))
+        with porter.body() as nodes:
+            row = self.emit("Gather", [ahead, turn], axis=0)
+            afters = list(self.step(row, inner[0], inner[1] if len(inner) > 1 else ""))[:len(befores) - has_rows]
+            if has_rows:
+                new = self.emit("Unsqueeze", [afters[0], self.constant([0])])
+                place = self.emit("Reshape", [turn, self.constant([1, 1])])
+                afters.append(self.emit("ScatterND", [inner[-1], place, new]))
+            afters.insert(0, self.emit("Identity", [goes_on]))
+        make, values = porter.onnx.helper.make_tensor_value_info, [(kinds.BOOL, []), *values]
+        arguments = [make(name, *value) for name, value in zip([goes_on, *inner], values)]
+        body = porter.onnx.helper.make_graph(
+            nodes, "steps", [make(turn, kinds.INT64, []), *arguments],
+            [make(name, *value) for name, value in zip(afters, values)])
+        results = [porter.fresh("layer") for _ in befores]
+        turns = self.emit("Squeeze", [self.emit("Shape", [self.inputs[0]], end=1)])
+        porter.out.append(porter.onnx.helper.make_node(
+            "Loop", [turns, self.constant(np.array(True)), *befores], results, body=body))
+        for source, i in zip(results, outputs):
+            if i < len(self.node.output) and self.node.output[i]:
+                self.emit("Unsqueeze", [source, self.constant([0 if i else 1])], self.node.output[i])
+
+    def step(self, row: str, state: str, cell: str) -> tuple[str, str]:
+        """The state, and the cell of an LSTM, after a step: [batch, hidden]."""
+        return {"RNN": self.rnn_step, "GRU": self.gru_step, "LSTM": self.lstm_step}[self.node.op_type](row, state, cell)
+
     def number(self, value: float) -> str:
         return self.constant(np.asarray(value, self.dtype))
 
-    def first(self, name: str) -> str:
-        """A state before the first step: [batch, hidden]."""
-        if not name:
-            return self.constant(np.zeros((self.batch, self.hidden), self.dtype))
-        return self.emit("Squeeze", [name, self.constant([0])])
+    def first(self, name: str, rows: str = "") -> str:
+        """A state before the first step: [batch, hidden]. `rows` are zeros of all steps, for an open batch."""
+        if name:
+            return self.emit("Squeeze", [name, self.constant([0])])
+        if self.batch is None:
+            return self.emit("ReduceSum", [rows, self.constant([0])], keepdims=0)
+        return self.constant(np.zeros((self.batch, self.hidden), self.dtype))
 
     def weights(self, name: str) -> str:
         return self.emit("Transpose", [self.emit("Squeeze", [name, self.constant([0])])], perm=[1, 0])

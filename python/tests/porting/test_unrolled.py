@@ -91,3 +91,70 @@ def test_peepholes_reach_the_module(needs_compiler, tmp_path):
     found = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(x)
     for value, wanted in zip(found, ort_run(model, {"x": x})):
         np.testing.assert_allclose(value, wanted, rtol=1e-4, atol=1e-5)
+
+
+def open_layer(kind, direction="forward", has_lengths=False, is_batch_open=True, **own):
+    """A layer with any number of steps, for two sequences or any number of them."""
+    model, _ = layer(kind, directions=2 if direction == "bidirectional" else 1, direction=direction, **own)
+    node, sizes = model.graph.node[0], model.graph.input[0].type.tensor_type.shape.dim
+    sizes[0].dim_param = "steps"
+    if is_batch_open:
+        sizes[1].dim_param = "batch"
+        node.input[5] = ""  # Its states are of two.
+    if has_lengths:
+        node.input[4] = "lengths"
+        model.graph.input.append(helper.make_tensor_value_info(
+            "lengths", TensorProto.INT32, ["batch" if is_batch_open else 2]))
+    return model
+
+
+OPEN = [
+    ("GRU", {}),
+    ("GRU", {"linear_before_reset": 1, "is_batch_open": False}),
+    ("GRU", {"direction": "bidirectional", "has_lengths": True}),
+    ("RNN", {"direction": "reverse", "has_lengths": True, "activations": ["Relu"]}),
+    ("RNN", {"direction": "bidirectional", "is_batch_open": False}),
+    ("LSTM", {"direction": "bidirectional", "has_lengths": True}),
+    ("LSTM", {"has_peepholes": True, "has_lengths": True, "is_batch_open": False}),
+]
+
+
+def arguments_of(model, steps, batch):
+    inputs = {"x": 4 * floats(steps, batch, 5), "lengths": np.array([steps - 1, steps, 1][:batch], np.int32)}
+    return [inputs[value.name] for value in model.graph.input]
+
+
+@pytest.mark.parametrize("kind, own", OPEN, ids=lambda each: str(each)[:50])
+def test_a_layer_of_any_number_of_steps(kind, own):
+    model = open_layer(kind, **own)
+    ported = porter.port(model)
+    found = {node.op_type for node in ported.graph.node}
+    assert kind not in found and "Loop" in found
+    for steps, batch in ((4, 2), (1, 2), (9, 3 if own.get("is_batch_open", True) else 2)):
+        feeds = dict(zip(("x", "lengths"), arguments_of(model, steps, batch)))
+        for value, wanted in zip(ort_run(ported, feeds), ort_run(model, feeds)):
+            np.testing.assert_allclose(value, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_steps_that_nothing_reads_are_no_state():
+    for outputs, states in ((["y", "last"], 2), (["", "last"], 1)):
+        model = open_layer("GRU")
+        model.graph.node[0].output[:] = outputs
+        del model.graph.output[:2 - states]
+        ported = porter.port(model)
+        loop, = (node for node in ported.graph.node if node.op_type == "Loop")
+        assert len(loop.output) == states
+        x, = arguments_of(model, 4, 2)
+        for value, wanted in zip(ort_run(ported, {"x": x}), ort_run(model, {"x": x})):
+            np.testing.assert_allclose(value, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_any_number_of_steps_reaches_the_module(needs_compiler, tmp_path):
+    model = open_layer("GRU", direction="bidirectional", has_lengths=True)
+    onnx.save(model, tmp_path / "net.onnx")
+    with pytest.warns(UserWarning, match="dimensions of inputs are open"):
+        net = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net
+    for steps, batch in ((5, 2), (2, 3)):
+        x, lengths = arguments_of(model, steps, batch)
+        for value, wanted in zip(net(x, lengths), ort_run(model, {"x": x, "lengths": lengths})):
+            np.testing.assert_allclose(value, wanted, rtol=1e-4, atol=1e-5)
