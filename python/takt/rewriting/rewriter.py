@@ -352,13 +352,12 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         return [sums, self.constant(packed_bias)]
 
     def computed_conv(self, node: Any) -> bool:
-        """A convolution whose weights the network computes, such as the correlation with a template: they are packed
-        in each call. That with a single template is the sum over the channels of a depthwise one."""
-        source, name, bias_name = [*node.input, ""][:3]
+        """A convolution whose weights the network computes or gets, such as the correlation with a template: they are
+        packed in each call. That with a single template is the sum over the channels of a depthwise one."""
+        source, name, bias = [*node.input, ""][:3]
         in_shape, out_shape, shape = map(self.shape, (source, node.output[0], name))
-        bias = self.constants.get(bias_name) if bias_name else np.zeros(1, np.float32)
-        if (in_shape is None or out_shape is None or shape is None or bias is None or len(shape) != 4
-                or not self.is_float(source) or not self.is_float(name)):
+        if (in_shape is None or out_shape is None or shape is None or len(shape) != 4
+                or not self.is_float(source) or not self.is_float(name) or bias and not self.is_float(bias)):
             return False
         geometry, groups = self.window(node, shape[2:], in_shape, out_shape), self.attributes(node).get("group", 1)
         (n, channels), (outs, ins, height, width), (oh, ow) = in_shape[:2], shape, out_shape[2:]
@@ -366,23 +365,35 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         is_depthwise = is_summed or groups == channels == outs > 1
         if is_summed:
             outs, ins, groups = channels, 1, channels
-        if (geometry is None or outs % BLOCK or (groups > 1 and not is_depthwise)
+        if (geometry is None or (groups > 1 and not is_depthwise)
                 or (not is_depthwise and (height * width > _TAPS_MAX or ins > _CHANNELS_MAX))):
             return False
-        blocks = self.emit("Reshape", [self.to_first(name), self.constant(np.array(
-            [outs // BLOCK, BLOCK, ins, height, width]))], self.fresh("blocks"))
-        packed = self.emit("Transpose", [blocks], self.fresh("packed"), (outs // BLOCK, height, width, ins, BLOCK),
+        wide = outs + -outs % BLOCK
+        rows = self.emit("Reshape", [self.to_first(name), self.constant(np.array([outs, ins, height, width]))],
+                         self.fresh("rows"))
+        blocks = self.emit("Reshape", [self.lengthened(rows, 4, wide - outs), self.constant(np.array(
+            [wide // BLOCK, BLOCK, ins, height, width]))], self.fresh("blocks"))
+        packed = self.emit("Transpose", [blocks], self.fresh("packed"), (wide // BLOCK, height, width, ins, BLOCK),
                            perm=[0, 3, 4, 2, 1])
-        added = np.zeros(outs, np.float32)
-        added[:1 if is_summed else outs] = bias
+        added = self.constant(np.zeros(wide, np.float32))
+        if bias:
+            added = self.lengthened(self.to_first(bias), 1, wide - (1 if is_summed else outs))
         function = "takt_depthwise2d_f32" if is_depthwise else "takt_conv2d_f32"
         kernel = make_kernel(function, (n, *in_shape[2:], channels, oh, ow, outs, *geometry, groups))
-        twin = self.kernel(kernel, [self.to_last(source), packed, self.constant(added)], self.fresh("conv"),
-                           (n, oh, ow, outs))
+        twin = self.kernel(kernel, [self.to_last(source), packed, added], self.fresh("conv"), (n, oh, ow, outs))
         if is_summed:
             twin = self.emit("ReduceSum", [twin, self.constant(np.array([3]))], self.fresh("sums"), (n, oh, ow, 1))
         self.set_last(node.output[0], twin)
         return True
+
+    def lengthened(self, name: str, rank: int, count: int) -> str:
+        """With so many zeros behind it, in the first of its dimensions."""
+        if not count:
+            return name
+        if name in self.constants:
+            return self.constant(np.pad(self.constants[name], [(0, count), *[(0, 0)] * (rank - 1)]))
+        pads = self.constant(np.array([*[0] * rank, count, *[0] * (rank - 1)]))
+        return self.emit("Pad", [name, pads], self.fresh("long"))
 
     def packed(self, weights: np.ndarray, bias: np.ndarray, groups: int, is_depthwise: bool,
                dilation: int = 1) -> tuple[str, list[str]]:

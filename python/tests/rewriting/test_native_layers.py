@@ -484,12 +484,12 @@ def test_weights_that_the_network_computes(needs_compiler, tmp_path):
     from takt.rewriting import rewriter
 
     cases = {}
-    for case in ((32, 1, 6, 32, False), (1, 32, 6, 1, True), (16, 32, 3, 1, True)):
+    for case in ((40, 1, 6, 40, False), (1, 40, 6, 1, True), (24, 40, 3, 1, True)):
         outs, ins, size, groups, has_bias = case
         net = Net()
-        features = net.node("Relu", net.conv("x", 3, 32))
-        mean = net.node("Reshape", net.node("GlobalAveragePool", features), net.constant(np.array([1, 32])))
-        weights = net.node("Reshape", net.node("MatMul", mean, net.weights(32, outs * ins * size * size)),
+        features = net.node("Relu", net.conv("x", 3, 40))
+        mean = net.node("Reshape", net.node("GlobalAveragePool", features), net.constant(np.array([1, 40])))
+        weights = net.node("Reshape", net.node("MatMul", mean, net.weights(40, outs * ins * size * size)),
                            net.constant(np.array([outs, ins, size, size])))
         bias = [net.weights(outs)] if has_bias else []
         result = net.node("Tanh", net.node("Conv", features, weights, *bias, group=groups, pads=[1, 0, 0, 1]))
@@ -498,3 +498,14 @@ def test_weights_that_the_network_computes(needs_compiler, tmp_path):
         assert "Conv" not in {node.op_type for node in rewritten.graph.node}, case
     for case, (calls, _) in check_together(tmp_path, cases).items():
         assert calls["takt_conv2d_f32" if case[2] == 3 else "takt_depthwise2d_f32"], case
+
+
+def test_weights_of_a_call():
+    onnx = pytest.importorskip("onnx")
+    from takt.rewriting import rewriter
+
+    model = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 18]>
+        net (float[1,4,12,12] x, float[8,4,3,3] w, float[8] b) => (float[1,8,10,10] y) { y = Conv(x, w, b) }""")
+    rewritten, kernels = rewriter.rewrite(model)
+    assert "Conv" not in {node.op_type for node in rewritten.graph.node}
+    assert rewriter.pays(rewritten, kernels)
