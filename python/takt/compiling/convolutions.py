@@ -26,16 +26,15 @@ def recipe_of(model: Any) -> str | None:
     """The recipe for an onnx.ModelProto of floats; None: it has no convolutions
     of known shapes."""
     graph = inference.inferred_graph(model)
-    weights = {tensor.name: list(tensor.dims) for tensor in model.graph.initializer}
     sizes = inference.sizes_of(graph)
+    sizes.update((tensor.name, list(tensor.dims)) for tensor in model.graph.initializer)
     multiply_adds = im2col_elements = 0
     has_depthwise = False
     for node in graph.node:
         if node.op_type != "Conv":
             continue
-        kernel = weights.get(node.input[1])
-        out = sizes.get(node.output[0])
-        if not kernel or len(kernel) < 3 or not out or not all(out[2:]):
+        kernel, out = (sizes.get(name) for name in (node.input[1], node.output[0]))
+        if not kernel or None in kernel or len(kernel) < 3 or not out or not all(out[2:]):
             continue
         outputs, depth, *window = kernel
         pixels, taps = math.prod(size or 0 for size in out[2:]), math.prod(window)

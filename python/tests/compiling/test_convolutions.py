@@ -38,6 +38,14 @@ def test_depthwise_convolutions_are_not():
     assert convolutions.recipe_of(network((256, 1, 8), (256, 1, 1))) == "im2col"
 
 
+def test_weights_of_a_call_count():
+    model = network((256, 3, 1), (256, 1, 1))
+    for weights in model.graph.initializer:
+        model.graph.input.append(helper.make_tensor_value_info(weights.name, TensorProto.FLOAT, weights.dims))
+    del model.graph.initializer[:]
+    assert convolutions.recipe_of(model) == "im2col"
+
+
 def test_without_convolutions_there_is_no_choice():
     assert convolutions.recipe_of(network()) is None
 
