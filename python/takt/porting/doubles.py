@@ -28,13 +28,34 @@ class DoublePorter:
     def double_handlers(self) -> dict[tuple[str, str], Callable[[Any], bool]]:
         handlers = {"Acos": self.arc_cosine, "Asin": self.arc_sine, "Atan": self.arc_tangent,
                     "Erf": self.error_function, "Tanh": self.hyperbolic_tangent}
-        return {("", kind): lambda node, handler=handler: self.on_double(node, handler)
-                for kind, handler in handlers.items()}
+        return {("", "Gelu"): self.on_double_gelu, ("", "Mish"): self.on_double_mish,
+                **{("", kind): lambda node, handler=handler: self.on_double(node, handler)
+                   for kind, handler in handlers.items()}}
 
     def on_double(self, node: Any, handler: Callable[[str], str]) -> bool:
         if not self.is_double(node.input[0]):
             return False
         self.emit("Identity", [handler(node.input[0])], node.output[0])
+        return True
+
+    def on_double_gelu(self, node: Any) -> bool:
+        source = node.input[0]
+        if not self.is_double(source):
+            return False
+        if self.attributes(node).get("approximate", b"none") == b"tanh":
+            cube = self.emit("Mul", [source, self.polynomial(self.emit("Mul", [source, source]), [1, 0.044715])])
+            share = self.emit("Tanh", [self.emit("Mul", [cube, self.double(math.sqrt(2 / math.pi))])])
+        else:
+            share = self.emit("Erf", [self.emit("Mul", [source, self.double(math.sqrt(0.5))])])
+        half = self.emit("Mul", [source, self.double(0.5)])
+        self.emit("Mul", [half, self.emit("Add", [share, self.double(1)])], node.output[0])
+        return True
+
+    def on_double_mish(self, node: Any) -> bool:
+        source = node.input[0]
+        if not self.is_double(source):
+            return False
+        self.emit("Mul", [source, self.emit("Tanh", [self.emit("Softplus", [source])])], node.output[0])
         return True
 
     def double(self, value: float) -> str:

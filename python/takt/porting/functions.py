@@ -41,8 +41,8 @@ class FunctionPorter:
             ("", "Tan"): self.on_angle,
         }
 
-    def number(self, value: float, like: str = "") -> str:
-        """A constant of the type of the tensor `like`; "": a float."""
+    def number(self, value: float | list[float], like: str = "") -> str:
+        """A constant, one number or a row, of the type of the tensor `like`; "": of floats."""
         kind = self.types[like] if like else self.onnx.TensorProto.FLOAT
         return self.constant(np.asarray(value, self.onnx.helper.tensor_dtype_to_np_dtype(kind)))
 

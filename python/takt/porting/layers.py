@@ -56,15 +56,19 @@ class LayerPorter:
         return all(None not in self.shapes.get(name, [None]) and self.types.get(name) == self.onnx.TensorProto.FLOAT
                    for name in names)
 
+    def is_real(self, name: str) -> bool:
+        """Whether these are floats or doubles of a known rank."""
+        return self.is_ranked(name) or name in self.shapes and self.is_double(name)
+
     def on_rms_normalization(self, node: Any) -> bool:
         source, scale = node.input[:2]
-        if not self.is_ranked(source):
+        if not self.is_real(source):
             return False
         attributes = self.attributes(node)
         rank = len(self.shapes[source])
         axes = list(range(attributes.get("axis", -1) % rank, rank))
         mean = self.reduce("ReduceMean", self.emit("Mul", [source, source]), axes)
-        epsilon = self.constant(np.float32(attributes.get("epsilon", 1e-5)))
+        epsilon = self.number(attributes.get("epsilon", 1e-5), source)
         root = self.emit("Sqrt", [self.emit("Add", [mean, epsilon])])
         self.emit("Mul", [self.emit("Div", [source, root]), scale], node.output[0])
         return True
@@ -73,12 +77,12 @@ class LayerPorter:
         """Means, where an axis of the image is open: the compiler divides by another number of pixels."""
         source, scale, bias = node.input
         shape = self.shapes.get(source, [])
-        if None not in shape[2:] or not self.is_ranked(source):
+        if None not in shape[2:] or not self.is_real(source):
             return False
         axes = list(range(2, len(shape)))
         apart = self.emit("Sub", [source, self.reduce("ReduceMean", source, axes)])
         spread = self.reduce("ReduceMean", self.emit("Mul", [apart, apart]), axes)
-        epsilon = self.number(self.attributes(node).get("epsilon", 1e-5))
+        epsilon = self.number(self.attributes(node).get("epsilon", 1e-5), source)
         root = self.emit("Sqrt", [self.emit("Add", [spread, epsilon])])
         channels = self.constant([-1, *[1] * len(axes)])
         scale, bias = (self.emit("Reshape", [name, channels]) for name in (scale, bias))
@@ -90,16 +94,16 @@ class LayerPorter:
         source, scale, bias = node.input
         groups = self.attributes(node)["num_groups"]
         count = self.shapes.get(scale, [None])[0]
-        if not self.is_ranked(source) or groups < 1 or count is None:
+        if not self.is_real(source) or groups < 1 or count is None:
             return False
         shape = self.shapes[source]
         parts = self.emit("Reshape", [source, self.constant([0, groups, -1])])
         has_own = count != groups
-        ones, zeros = (self.constant(np.full(groups, value, np.float32)) for value in (1, 0))
+        ones, zeros = (self.number([value] * groups, source) for value in (1, 0))
         epsilon = self.attributes(node).get("epsilon", 1e-5)
         norm = self.emit("InstanceNormalization", [parts, *([ones, zeros] if has_own else [scale, bias])],
                          epsilon=epsilon)
-        back = self.constant(shape) if self.known(source) else self.emit("Shape", [source])
+        back = self.emit("Shape", [source]) if None in shape else self.constant(shape)
         if not has_own:
             self.emit("Reshape", [norm, back], node.output[0])
             return True
@@ -285,10 +289,11 @@ class LayerPorter:
         return True
 
     def on_softsign(self, node: Any) -> bool:
-        if not self.known(node.input[0]):
+        source = node.input[0]
+        if not self.is_real(source):
             return False
-        size = self.emit("Add", [self.emit("Abs", [node.input[0]]), self.constant(np.float32(1))])
-        self.emit("Div", [node.input[0], size], node.output[0])
+        size = self.emit("Add", [self.emit("Abs", [source]), self.number(1, source)])
+        self.emit("Div", [source, size], node.output[0])
         return True
 
     def on_lp_pool(self, node: Any) -> bool:
@@ -457,19 +462,19 @@ class LayerPorter:
         return True
 
     def on_swish(self, node: Any) -> bool:
-        if not self.known(node.input[0]):
+        if not self.is_real(node.input[0]):
             return False
         self.swish(node.input[0], self.attributes(node).get("alpha", 1.0), node.output[0])
         return True
 
     def swish(self, name: str, alpha: float, output: str | None = None) -> str:
-        scaled = name if alpha == 1 else self.emit("Mul", [name, self.constant(np.float32(alpha))])
+        scaled = name if alpha == 1 else self.emit("Mul", [name, self.number(alpha, name)])
         return self.emit("Mul", [name, self.emit("Sigmoid", [scaled])], output)
 
     def on_gated(self, node: Any) -> bool:
         """SwiGLU: the second input by the Swish of the first."""
         gate, value = node.input
-        if not self.known(gate):
+        if not self.is_real(gate):
             return False
         self.emit("Mul", [self.swish(gate, self.attributes(node).get("alpha", 1.0)), value], node.output[0])
         return True
