@@ -491,6 +491,9 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
         what would fit, where a size is to follow from both."""
         sizes, wanted = self.shapes.get(node.input[0], []), self.constants.get(node.input[1])
         known = self.shapes.get(node.output[0], [None] * 2)
+        if wanted is not None and -1 in wanted and 0 in sizes and 0 in self.reshaped(node, sizes, wanted):
+            raise CompileError(f"Reshape {node.name or node.output[0]!r}: of no elements, no size follows for the -1 "
+                               f"of {'x'.join(map(str, wanted))}")
         if wanted is None and known.count(None) < 2 and 0 not in known:
             self.emit("Reshape", [node.input[0], self.constant([-1 if size is None else size for size in known])],
                       node.output[0])
@@ -500,6 +503,12 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
         flat = self.emit("Reshape", [node.input[0], self.constant([-1])])
         self.emit("Reshape", [flat, node.input[1]], node.output[0])
         return True
+
+    def reshaped(self, node: Any, sizes: list[int | None], wanted: np.ndarray) -> list[int | None]:
+        """What the sizes state, where 0 means that of the input."""
+        if self.attributes(node).get("allowzero", 0):
+            return wanted.tolist()
+        return [sizes[i] if size == 0 else size for i, size in enumerate(wanted.tolist())]
 
     def on_where(self, node: Any) -> bool:
         """One whose condition the other branch has as well: the compiler finds that both results are the same, and

@@ -1266,3 +1266,17 @@ def test_a_size_that_is_left_is_a_constant():
     assert kinds(ported) == ["Reshape", "Add"]
     feeds = {"x": floats(3, 16, 12), "m": floats(3, 12)}
     np.testing.assert_array_equal(run(ported, feeds)[0], feeds["x"] + feeds["m"][:, None])
+
+
+@pytest.mark.parametrize("sizes, own", [([1, 4, -1, 0], {"allowzero": 1}), ([-1, 0], {})])
+def test_no_size_follows_of_no_elements(sizes, own):
+    model = model_of([helper.make_node("Reshape", ["x", "sizes"], ["y"], **own)], {"x": [4, 0]}, {"y": None},
+                     sizes=np.array(sizes))
+    with pytest.raises(takt.CompileError, match="Reshape 'y': of no elements, no size follows for the -1 of"):
+        porter.port(model)
+
+
+def test_no_elements_have_a_shape():
+    model = model_of([helper.make_node("Reshape", ["x", "sizes"], ["y"])], {"x": [0, 4]}, {"y": [0, 2]},
+                     sizes=np.array([-1, 2]))
+    assert run(porter.port(model), {"x": floats(0, 4)})[0].shape == (0, 2)
