@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import graphs, inference, subgraphs
-from .names import names_of
+from .names import beginnings_of
 
 # These have subgraphs, depend on more than their inputs, or mean more than their
 # result: the bytes of a quantized network are what its kernels take.
@@ -136,8 +136,7 @@ class _Round:
 
     @functools.cached_property
     def beginnings(self) -> set[str]:
-        """What stands before each "." of a name in the graph."""
-        return {name[:i] for name in names_of(self.graph) for i, letter in enumerate(name) if letter == "."}
+        return beginnings_of(self.graph)
 
     def compute(self, node: Any) -> dict[str, np.ndarray] | None:
         """The node's results; None if they depend on the elements of an input, or are too large."""

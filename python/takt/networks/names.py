@@ -33,3 +33,8 @@ def names_of(graph: Any) -> Iterator[str]:
         yield from node.output
         for inner in subgraphs.subgraphs_of(node):
             yield from names_of(inner)
+
+
+def beginnings_of(graph: Any) -> set[str]:
+    """What stands before each "." of a name in the graph."""
+    return {name[:i] for name in names_of(graph) for i, letter in enumerate(name) if letter == "."}

@@ -11,6 +11,8 @@ from typing import Any, Callable
 
 import numpy as np
 
+from ..networks import folding, graphs, inference, names, subgraphs
+
 
 class ListPorter:
     """The part of the porter that knows them. `lists` has the members of each sequence."""
@@ -28,6 +30,7 @@ class ListPorter:
         return handlers | {
             ("", "SequenceAt"): self.on_member,
             ("", "SequenceLength"): self.on_length,
+            ("", "SequenceMap"): self.on_each_member,
             ("", "ConcatFromSequence"): self.on_concat_members,
         }
 
@@ -68,9 +71,12 @@ class ListPorter:
         size = shape[axis]
         if len(node.input) < 2 or not node.input[1]:
             parts = [self.slice(node.input[0], axis, i, i + 1) for i in range(size)]
-            if attributes.get("keepdims", 1):
-                return parts
-            return [self.emit("Squeeze", [part, self.constant([axis])]) for part in parts]
+            shape = [1 if i == axis % len(shape) else each for i, each in enumerate(shape)]
+            if not attributes.get("keepdims", 1):
+                parts = [self.emit("Squeeze", [part, self.constant([axis])]) for part in parts]
+                del shape[axis]
+            self.shapes.update((part, list(shape)) for part in parts)
+            return parts
         split = self.constants.get(node.input[1])
         if split is None:
             return None
@@ -81,10 +87,39 @@ class ListPorter:
 
     def on_member(self, node: Any) -> bool:
         members, place = self.lists.get(node.input[0]), self.place(node, 1, -1)
+        if members and place is None:
+            return self.on_computed_member(node, members)
         if members is None or place is None or not -len(members) <= place < len(members):
             return False
         self.emit("Identity", [members[place]], node.output[0])
         return True
+
+    def on_computed_member(self, node: Any, members: list[str]) -> bool:
+        """A row of all members, if these have the same shape."""
+        shapes = [self.shapes.get(name, [None]) for name in members]
+        if None in shapes[0] or any(shape != shapes[0] for shape in shapes):
+            return False
+        rows = [self.emit("Unsqueeze", [name, self.constant([0])]) for name in members]
+        self.emit("Gather", [self.emit("Concat", rows, axis=0), node.input[1]], node.output[0], axis=0)
+        return True
+
+    def on_each_member(self, node: Any) -> bool:
+        """SequenceMap: a copy of its body for each member. The node goes with the last one that reads it."""
+        body, first = self.attributes(node)["body"], self.lists.get(node.input[0])
+        if first is None or any(name not in self.lists and not self.types.get(name) for name in node.input):
+            return False
+        found: list[list[str]] = [[] for _ in node.output]
+        for i in range(len(first)):
+            own = {value.name: self.lists[name][i] if name in self.lists else name
+                   for value, name in zip(body.input, node.input)}
+            own.update((name, self.constant(array)) for name, array in graphs.constants_of(body).items())
+            for each in body.node:
+                own.update((name, self.fresh("member")) for name in each.output if name and name not in own)
+                self.out.append(subgraphs.renamed(each, own))
+            for members, value in zip(found, body.output):
+                members.append(own.get(value.name, value.name))
+        self.lists.update(zip(node.output, found))
+        return False
 
     def on_length(self, node: Any) -> bool:
         members = self.lists.get(node.input[0])
@@ -103,3 +138,24 @@ class ListPorter:
             members = [self.emit("Unsqueeze", [name, self.constant([axis])]) for name in members]
         self.emit("Concat", members, node.output[0], axis=axis)
         return True
+
+
+def open_loops(model: Any) -> None:
+    """Puts the turns of each Loop that makes a sequence in its place, where their number is known."""
+    loops = [node for node in model.graph.node if node.op_type == "Loop" and any(
+        "Sequence" in inner.op_type for graph in subgraphs.subgraphs_of(node) for inner in graph.node)]
+    if not loops:
+        return
+    known, graph = folding.folded(model), model.graph
+    shapes, opsets = inference.shapes_of(known.model.graph), {each.domain: each.version for each in model.opset_import}
+    nodes = []
+    for node in graph.node:
+        opened = None
+        if node in loops:
+            room = subgraphs.NODES_MAX - len(nodes)
+            opened = subgraphs.opened(node, known.constants, shapes, room, opsets, lambda: names.beginnings_of(graph))
+        nodes.extend([node] if opened is None else opened.node)
+        graph.initializer.extend([] if opened is None else opened.initializer)
+    kept = [type(node).FromString(node.SerializeToString()) for node in nodes]
+    del graph.node[:]
+    graph.node.extend(kept)

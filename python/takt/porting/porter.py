@@ -109,8 +109,9 @@ def in_terms_of(known: Collection[str], model: Any) -> Any:
         return model
     changed = type(model)()
     changed.CopyFrom(model)
+    lists.open_loops(changed)
     _hide(changed)
-    _replaced(changed, is_other)
+    _replaced(changed, lambda node: is_other(node) or node.op_type == "Identity")  # That of a sequence.
     _show(changed)
     return changed
 

@@ -54,6 +54,31 @@ def test_samples_are_followed(case):
         np.testing.assert_allclose(found, wanted[i:i + 1], rtol=1e-4, atol=1e-4)
 
 
+LOOP = """y0 = SequenceEmpty() n = Shape<start = 1, end = 2>(x) count = Squeeze(n)
+    all = Loop(count, yes, y0) <body = turn
+        (int64 i, bool c, seq(float[N,4]) before) => (bool d, seq(float[N,4]) after) {
+      d = Identity(c)
+      row = Gather<axis = 1>(x, i)
+      found = Relu(row)
+      after = SequenceInsert(before, found)
+    }> y = ConcatFromSequence<axis = 1, new_axis = 1>(all)"""
+
+
+def test_loops_that_make_sequences():
+    model = parser.parse_model('<ir_version: 10, opset_import: ["" : 17]>\nnet (float[N,3,4] x) => (float[N,3,4] y) '
+                               f"<bool yes = {{1}}> {{ {LOOP} }}")
+    one = samples.split(model, IN_TERMS)
+    x = floats(2, 3, 4)
+    np.testing.assert_array_equal(ort_run(porter.port(one.model), {"x": x[1:]})[0], np.maximum(x[1:], 0))
+
+
+def test_loops_whose_turns_are_samples_are_not_split():
+    model = parser.parse_model('<ir_version: 10, opset_import: ["" : 17]>\nnet (float[N,3,4] x) => (float[N,3,4] y) '
+                               f"<bool yes = {{1}}> {{ {LOOP.replace('start = 1, end = 2', 'start = 0, end = 1')} }}")
+    with pytest.raises(counting.Unproved):
+        samples.split(model, IN_TERMS)
+
+
 def test_what_mixes_samples_is_not_split():
     model = parser.parse_model('<ir_version: 10, opset_import: ["" : 23, "com.microsoft" : 1]>\nnet (float[N,4] x) => '
                                "(float[N,N] y) { y = com.microsoft.FusedMatMul<transB = 1>(x, x) }")

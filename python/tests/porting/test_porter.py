@@ -928,6 +928,30 @@ def test_sequences_are_their_members():
     assert not any("Sequence" in kind for kind in kinds(ported))
 
 
+def test_members_by_computed_places_and_of_maps():
+    model = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 17]>
+        net (float[4,3] x, int64 i, float[3] s) => (float[3] y, float[4,3] z, float[8] w) {
+          rows = SplitToSequence<axis = 0, keepdims = 0>(x)
+          y = SequenceAt(rows, i)
+          found, others = SequenceMap(rows, s, rows) <body = each (float[3] a, float[3] b, float[3] c) =>
+              (float[3] d, float[2] e) <int64[1] zero = {0}, int64[1] two = {2}> {
+            ab = Mul(a, b)
+            d = Add(ab, c)
+            e = Slice(d, zero, two)
+          }>
+          z = ConcatFromSequence<axis = 0, new_axis = 1>(found)
+          w = ConcatFromSequence<axis = 0>(others)
+        }""")
+    ported = porter.port(model)
+    assert not any("Sequence" in kind for kind in kinds(ported))
+    for i in (2, -1):
+        x, s = floats(4, 3), floats(3)
+        y, z, w = run(ported, {"x": x, "i": np.array(i), "s": s})
+        np.testing.assert_array_equal(y, x[i])
+        np.testing.assert_allclose(z, x * s + x, rtol=1e-6)
+        np.testing.assert_allclose(w, (x * s + x)[:, :2].ravel(), rtol=1e-6)
+
+
 def test_a_sampled_grid_stays_in_its_image(needs_compiler, tmp_path):
     cases = {}
     for aligned in (0, 1):
@@ -1224,11 +1248,11 @@ def test_what_a_condition_chooses(own):
     np.testing.assert_array_equal(run(ported, feeds)[0], run(model, feeds)[0])
 
 
-def test_a_sequence_of_a_place_that_is_not_known_stays():
+def test_members_of_several_shapes_stay_where_the_place_is_not_known():
     model = model_of(
-        [helper.make_node("SequenceConstruct", ["x", "x"], ["list"]),
+        [helper.make_node("SequenceConstruct", ["x", "w"], ["list"]),
          helper.make_node("SequenceAt", ["list", "i"], ["y"])],
-        {"x": [3], "i": (TensorProto.INT64, [])}, {"y": [3]})
+        {"x": [3], "w": [2], "i": (TensorProto.INT64, [])}, {"y": None})
     assert kinds(porter.port(model)) == ["SequenceConstruct", "SequenceAt"]
 
 
