@@ -46,6 +46,7 @@ _RESHAPES = {"Flatten", "Reshape", "Squeeze", "Unsqueeze"}
 _PLACES = (6, 7)  # Types that hold all places in a tensor: int32, int64.
 # The results are the values that they read.
 _AS_THEY_ARE = {*_RESHAPES, "Cast", "Identity"}
+_READS_ROWS = {*_AS_THEY_ARE, "Gather", "MaxUnpool"}
 
 # The methods of _Proof that follow samples through a node.
 _RULES = {
@@ -55,7 +56,8 @@ _RULES = {
     "ArgMax": "on_extreme", "ArgMin": "on_extreme", "Concat": "on_concat", "DequantizeLinear": "on_scales",
     "Det": "on_matrix", "Einsum": "on_einsum", "Expand": "on_expand", "GRU": "on_recurrent", "Gather": "on_gather",
     "GatherElements": "on_elements", "Gemm": "on_gemm", "GridSample": "on_grid", "LSTM": "on_recurrent",
-    "LayerNormalization": "on_layer_norm", "MatMul": "on_matmul", "OneHot": "on_one_hot", "Pad": "on_pad",
+    "LayerNormalization": "on_layer_norm", "MatMul": "on_matmul", "MaxUnpool": "on_unpool", "OneHot": "on_one_hot",
+    "Pad": "on_pad",
     "QuantizeLinear": "on_scales", "RMSNormalization": "on_layer_norm", "RNN": "on_recurrent",
     "Resize": "on_resize", "ScatterElements": "on_elements", "ScatterND": "on_scatter", "Slice": "on_slice",
     "Split": "on_split", "Tile": "on_tile", "TopK": "on_top_k", "Transpose": "on_transpose", "Trilu": "on_matrix",
@@ -230,7 +232,7 @@ class _Proof(graphs.NodeReader):
         for name in node.input:
             self.adopt(name)
         steps = {self.steps[name] for name in node.input if name in self.steps}
-        _demand(not steps or node.op_type in _AS_THEY_ARE or node.op_type == "Gather")
+        _demand(not steps or node.op_type in _READS_ROWS)
         step = steps.pop() if steps and node.op_type in _AS_THEY_ARE else 0
         groups = {self.groups[name] for name in graphs.reads(node) if name in self.places}
         _demand(len(groups) == 1 or node.op_type == "Concat")
@@ -346,10 +348,20 @@ class _Proof(graphs.NodeReader):
     def on_expand(self, node: Any) -> int:
         return self.broadcast(node, [node.input[0]])
 
-    def on_image(self, node: Any) -> int:
+    def on_image(self, node: Any) -> int | tuple[int, _Place]:
         own = self.attributes(node)
         _demand(self.place_of(node) == 0 and not own.get("training_mode", 0))
-        _demand(len([name for name in node.output if name]) == 1)  # Places of maxima count over samples.
+        if node.op_type == "MaxPool" and len(node.output) > 1:  # Places of maxima count over samples.
+            _demand(self.groups[node.input[0]] == 1)
+            return 0, _Place(0, 1, math.prod(self.shape(node.input[0])[1:]))
+        _demand(len([name for name in node.output if name]) == 1)
+        return 0
+
+    def on_unpool(self, node: Any) -> int:
+        """Places of maxima in the images that are made."""
+        source, places, stated = [*node.input, ""][:3]
+        _demand(not stated and self.places.get(source) == self.places.get(places) == 0)
+        _demand(self.steps.get(places) == math.prod(self.shape(node.output[0])[1:]))
         return 0
 
     def on_matrix(self, node: Any) -> int:

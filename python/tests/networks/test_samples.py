@@ -185,6 +185,20 @@ def test_resize(sizes, is_apart):
     assert is_split(sizes, "float[N,3,4,4] x", "float[N,3,8,8] y", **constants) == is_apart
 
 
+@pytest.mark.parametrize("text, is_apart", [
+    ("m, i = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x) "
+     "y = MaxUnpool<kernel_shape = [2, 2], strides = [2, 2]>(m, i)", True),
+    # The images that are made are not those that were pooled.
+    ("m, i = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x) "
+     "y = MaxUnpool<kernel_shape = [3, 3], strides = [2, 2]>(m, i)", False),
+    ("m, y = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x)", False),
+    ("m, i = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x) y = Add(i, i)", False),
+])
+def test_places_of_maxima(text, is_apart):
+    result = "int64[N,3,H,W] y" if "Unpool" not in text else "float[N,3,H,W] y"
+    assert is_split(text, "float[N,3,6,6] x", result) == is_apart
+
+
 def test_the_network_is_one_of_one_sample():
     found = samples.split(network("net (float[N,4] x) => (float[N,4] y) { y = Relu(x) }"))
     assert [dim.dim_value for dim in found.model.graph.input[0].type.tensor_type.shape.dim] == [1, 4]
