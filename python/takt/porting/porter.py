@@ -16,7 +16,7 @@ import numpy as np
 
 from . import (bounds, boxes, chances, classic, deformed, doubles, einsum, filters, fourier, functions, images,
                inverses, layers, limits, linear, lists, loops, mapped, operators, places, powers, regions, resized,
-               scales, scores, sequences, transposed, trees, unrolled, vectors, volumes)
+               scales, scores, sequences, transposed, trees, uniques, unrolled, vectors, volumes)
 from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, subgraphs, terms
 
@@ -249,7 +249,8 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
               layers.LayerPorter, limits.LimitPorter, linear.LinearPorter, lists.ListPorter, loops.LoopPorter,
               mapped.MapPorter, operators.OperatorPorter, places.PlacePorter, powers.PowerPorter, regions.RegionPorter,
               resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter,
-              trees.TreePorter, unrolled.UnrolledPorter, vectors.VectorPorter, volumes.VolumePorter, graphs.NodeReader):
+              trees.TreePorter, uniques.UniquePorter, unrolled.UnrolledPorter, vectors.VectorPorter, volumes.VolumePorter,
+              graphs.NodeReader):
     """Replaces the nodes of a graph that it `concerns`, but for those whose first result is in `left`."""
 
     def __init__(self, graph: Any, opset: int, left: set[str], concerns: Callable[[Any], bool] = lambda node: True
@@ -319,6 +320,7 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
             **self.map_handlers(),
             **self.operator_handlers(),
             **self.tree_handlers(),
+            **self.unique_handlers(),
             **self.vector_handlers(),
         }
 

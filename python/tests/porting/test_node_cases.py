@@ -56,6 +56,11 @@ def test_attention(name):
     check(name, "Attention")
 
 
+@pytest.mark.parametrize("name", named("test_unique"))
+def test_unique(name):
+    check(name, "Unique")
+
+
 @pytest.mark.parametrize("name", named("test_gridsample"))
 def test_grid_sample(name):
     check(name, "GridSample", port=canonical.sample, rtol=1e-3)
