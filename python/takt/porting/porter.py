@@ -303,6 +303,7 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
             ("", "GlobalAveragePool"): self.on_mean,
             ("", "ReduceMean"): self.on_mean,
             ("", "Reshape"): self.on_reshape,
+            ("", "Squeeze"): self.on_squeeze,
             ("", "Where"): self.on_where,
             (_HIDDEN_DOMAIN, "STFT"): self.on_stft,
             **self.image_handlers(),
@@ -512,6 +513,15 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
         if self.attributes(node).get("allowzero", 0):
             return wanted.tolist()
         return [sizes[i] if size == 0 else size for i, size in enumerate(wanted.tolist())]
+
+    def on_squeeze(self, node: Any) -> bool:
+        """An open size that is 1 in each call, such as that of the last step of a sequence: the compiler takes the
+        result, of known sizes, for open as well."""
+        sizes, known = (self.shapes.get(name, [None]) for name in (node.input[0], node.output[0]))
+        if None not in sizes or None in known:
+            return False
+        self.emit("Reshape", [node.input[0], self.constant(np.array(known, np.int64))], node.output[0])
+        return True
 
     def on_where(self, node: Any) -> bool:
         """One whose condition the other branch has as well: the compiler finds that both results are the same, and

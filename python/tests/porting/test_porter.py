@@ -1304,3 +1304,17 @@ def test_no_elements_have_a_shape():
     model = model_of([helper.make_node("Reshape", ["x", "sizes"], ["y"])], {"x": [0, 4]}, {"y": [0, 2]},
                      sizes=np.array([-1, 2]))
     assert run(porter.port(model), {"x": floats(0, 4)})[0].shape == (0, 2)
+
+
+@pytest.mark.parametrize("batch, is_reshaped", [("2", True), ("N", False)])
+def test_the_last_step_of_an_open_number(batch, is_reshaped):
+    model = onnx.parser.parse_model(f"""<ir_version: 10, opset_import: ["" : 17]>
+        net (float[{batch},T,4] x) => (float[{batch},4] y) <int64[1] last = {{-1}}, int64[1] end = {{{2 ** 63 - 1}}},
+                                                         int64[1] one = {{1}}> {{
+          step = Slice(x, last, end, one)
+          y = Squeeze(step, one)
+        }}""")
+    ported = porter.port(model)
+    assert ("Reshape" in kinds(ported)) == is_reshaped and ("Squeeze" in kinds(ported)) != is_reshaped
+    x = floats(2, 5, 4)
+    np.testing.assert_array_equal(run(ported, {"x": x})[0], x[:, -1])
