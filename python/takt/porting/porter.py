@@ -14,9 +14,9 @@ from typing import Any, Callable, Collection, Iterator, Sequence, Union
 
 import numpy as np
 
-from . import (bounds, boxes, chances, classic, decoding, deformed, doubles, einsum, filters, fourier, functions,
-               images, inverses, layers, limits, linear, lists, loops, mapped, operators, places, powers, regions,
-               resized, scales, scores, sequences, transposed, trees, uniques, unrolled, vectors, volumes)
+from . import (bounds, boxes, chances, classic, decoding, deformed, doubles, einsum, experts, filters, fourier,
+               functions, images, inverses, layers, limits, linear, lists, loops, mapped, operators, places, powers,
+               regions, resized, scales, scores, sequences, transposed, trees, uniques, unrolled, vectors, volumes)
 from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, subgraphs, terms
 
@@ -245,12 +245,12 @@ def _with_results(model: Any, ported: Any) -> Any:
 
 class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, classic.ClassicPorter,
               decoding.DecodingPorter, deformed.DeformedPorter, doubles.DoublePorter, einsum.EinsumPorter,
-              filters.FilterPorter, fourier.FourierPorter, functions.FunctionPorter, images.ImagePorter,
-              inverses.InversePorter, layers.LayerPorter, limits.LimitPorter, linear.LinearPorter, lists.ListPorter,
-              loops.LoopPorter, mapped.MapPorter, operators.OperatorPorter, places.PlacePorter, powers.PowerPorter,
-              regions.RegionPorter, resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter,
-              transposed.TransposedPorter, trees.TreePorter, uniques.UniquePorter, unrolled.UnrolledPorter,
-              vectors.VectorPorter, volumes.VolumePorter, graphs.NodeReader):
+              experts.ExpertPorter, filters.FilterPorter, fourier.FourierPorter, functions.FunctionPorter,
+              images.ImagePorter, inverses.InversePorter, layers.LayerPorter, limits.LimitPorter, linear.LinearPorter,
+              lists.ListPorter, loops.LoopPorter, mapped.MapPorter, operators.OperatorPorter, places.PlacePorter,
+              powers.PowerPorter, regions.RegionPorter, resized.ResizePorter, scales.ScalePorter,
+              sequences.SequencePorter, transposed.TransposedPorter, trees.TreePorter, uniques.UniquePorter,
+              unrolled.UnrolledPorter, vectors.VectorPorter, volumes.VolumePorter, graphs.NodeReader):
     """Replaces the nodes of a graph that it `concerns`, but for those whose first result is in `left`."""
 
     def __init__(self, graph: Any, opset: int, left: set[str], concerns: Callable[[Any], bool] = lambda node: True
@@ -314,6 +314,7 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
             **self.classic_handlers(),
             **self.decoding_handlers(),
             **self.double_handlers(),
+            **self.expert_handlers(),
             **self.function_handlers(),
             **self.layer_handlers(),
             **self.limit_handlers(),
