@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 BLOCK = 16  # Output channels of a block of packed weights.
+_GROUPS_FEW = 4
 _FOUR = 4  # Input channels of bytes, which are summed together.
 
 
@@ -41,6 +42,17 @@ def pack(weights: np.ndarray, bias: np.ndarray, groups: int, is_depthwise: bool
     padded_bias = np.zeros((groups, blocks * BLOCK), np.float32)
     padded_bias[:, :each] = bias.reshape(groups, each)
     return np.ascontiguousarray(packed), padded_bias
+
+
+def join_few_groups(weights: np.ndarray, groups: int) -> tuple[np.ndarray, int]:
+    """The weights as those of one group, with zeros, if there are few groups of one channel and more results: vectors
+    of so few channels would be almost empty."""
+    outs, ins, height, width = weights.shape
+    if ins != 1 or not 1 < groups <= _GROUPS_FEW or outs == groups:
+        return weights, groups
+    joined = np.zeros((outs, groups, height, width), weights.dtype)
+    joined[np.arange(outs), np.arange(outs) * groups // outs] = weights[:, 0]
+    return joined, 1
 
 
 def join_rows(weights: np.ndarray, groups: int, dilation: int) -> np.ndarray:

@@ -22,7 +22,7 @@ from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import (ROWS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS, has_winograd_parts, make_kernel,
                            prefers_winograd, squares_of)
 from .lowering import AnyKernel
-from .packing import BLOCK, join_rows, pack, pack_pairs, pack_winograd, trim_taps
+from .packing import BLOCK, join_few_groups, join_rows, pack, pack_pairs, pack_winograd, trim_taps
 
 DOMAIN = "takt"
 # A network of fewer multiply-adds takes longer to start its calls.
@@ -309,6 +309,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
                 and self.quantized_conv(node, bias, groups, shape)):
             return True
         weights, geometry = trim_taps(weights, geometry, in_shape, out_shape)
+        weights, groups = join_few_groups(weights, groups)
         shape = (*shape[:7], *geometry, groups)
         taps = weights.shape[2] * weights.shape[3]
         is_depthwise = groups == in_shape[1] == out_shape[1] and groups > 1

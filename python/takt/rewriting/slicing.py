@@ -102,7 +102,7 @@ class SlicingRewriter:
         depthwise convolution for each, and then their results in turns."""
         n, h, w, c, oh, ow, oc, *geometry, groups = shape
         times = oc // c
-        if groups != c or not 1 < times <= _MULTIPLIER_MAX:
+        if groups != c or c == 1 or not 1 < times <= _MULTIPLIER_MAX:
             return False
         output, weights, bias = self.fold_scales(node.output[0], weights, bias, 2)
         each = (n, h, w, c, oh, ow, c, *geometry, c)

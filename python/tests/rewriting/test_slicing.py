@@ -99,3 +99,14 @@ def test_several_results_of_each_channel(needs_compiler, tmp_path):
         cases[times] = net, [1, 3, 18, 18], net.conv(net.node("Relu", x), outs, 16)
     for times, kinds in check_without_transposes(tmp_path, cases).items():
         assert kinds.count("TaktKernel") == 2 + times
+
+
+def test_several_results_of_few_channels_are_one_convolution(needs_compiler, tmp_path):
+    cases = {}
+    for ins, outs in ((1, 4), (3, 6), (4, 12)):
+        net = Net()
+        result = net.node("Relu", net.conv("x", ins, outs, groups=ins))
+        cases[ins, outs] = net, [1, ins, 40, 41], result
+        _, kernels = rewriter.rewrite(net.model([1, ins, 40, 41], result))
+        assert [kernel.function for kernel in kernels] == ["takt_conv2d_f32"], (ins, outs)
+    check_together(tmp_path, cases)
