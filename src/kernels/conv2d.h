@@ -152,13 +152,13 @@ struct F32Kernels {
   // tile counts squares in place of pixels. Its sums are rounded otherwise: by
   // some units of the greatest number of the result.
   WinogradKernel winograd;
-  // The same in three parts, for many channels: the input is transformed to
-  // [squares][kWinogradPositions][in_c]; `conv2d` multiplies that, as pixels of
-  // kWinogradPositions groups, by weights [kWinogradPositions][blocks][in_c]
-  // [kConvBlock]; and its sums [squares][kWinogradPositions][out_c], where
-  // out_c is a multiple of kConvBlock, are transformed to the result. Both
-  // kernels take the convolution's shape, and tiles of squares, with all
-  // channels. `winograd_inputs` has no operands but the input and the output.
+  // The same in three parts, for many channels. winograd_inputs() transforms
+  // the input to [squares][kWinogradPositions][in_c]. `conv2d` multiplies that,
+  // as pixels of kWinogradPositions groups, by weights
+  // [kWinogradPositions][blocks][in_c][kConvBlock]. winograd_sums() transforms
+  // its sums [squares][kWinogradPositions][out_c] to the result; out_c is a
+  // multiple of kConvBlock. Both take the convolution's shape, and tiles of
+  // squares with all channels. winograd_inputs() reads no operand but the input.
   ConvKernel winograd_inputs;
   ConvKernel winograd_sums;
   PoolKernel max_pool;
