@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import errors, plan
 from ._native import Device, Fence, Invocation, Timeline, now_ns, policy_names, version
+from .arrays import empty
 from .errors import *  # noqa: F403  The exceptions.
 from .errors import Error
 from .instance import Instance, Scheduler, default_instance

@@ -1,0 +1,19 @@
+"""Arrays for the inputs of calls."""
+
+import numpy as np
+import pytest
+
+import takt
+
+
+@pytest.mark.parametrize("shape, dtype", [((1, 3, 224, 224), np.float32), ((5,), np.int8), (7, np.float64), ((), np.int64),
+                                          ((0, 4), np.float16), ([2, 3], "uint8")])
+def test_an_array_begins_at_a_multiple_of_64_bytes(shape, dtype):
+    arrays = [takt.empty(shape, dtype) for _ in range(8)]  # Of which numpy's own would begin at other places.
+    for array in arrays:
+        like = np.empty(shape, dtype)
+        assert (array.shape, array.dtype) == (like.shape, like.dtype) and array.flags.c_contiguous
+        assert array.ctypes.data % 64 == 0 or array.size == 0
+        array[...] = 3
+    assert all((array == 3).all() for array in arrays)
+    assert takt.empty(4).dtype == np.float32
