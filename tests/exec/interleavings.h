@@ -109,19 +109,23 @@ class Scheduler {
     scheduler->Yield();
   }
 
+  // Apart from RunOnce(): gcc takes getcontext() for a function that may return
+  // twice, and warns of the variables around it.
+  void AddThread(std::function<void()> body) {
+    auto thread = std::make_unique<Thread>();
+    thread->body = std::move(body);
+    thread->stack = std::make_unique<char[]>(kStackBytes);
+    getcontext(&thread->context);
+    thread->context.uc_stack.ss_sp = thread->stack.get();
+    thread->context.uc_stack.ss_size = kStackBytes;
+    thread->context.uc_link = nullptr;
+    makecontext(&thread->context, &Main, 0);
+    threads_.push_back(std::move(thread));
+  }
+
   std::string RunOnce(std::vector<std::function<void()>> bodies) {
     g_scheduler = this;
-    for (auto& body : bodies) {
-      auto thread = std::make_unique<Thread>();
-      thread->body = std::move(body);
-      thread->stack = std::make_unique<char[]>(kStackBytes);
-      getcontext(&thread->context);
-      thread->context.uc_stack.ss_sp = thread->stack.get();
-      thread->context.uc_stack.ss_size = kStackBytes;
-      thread->context.uc_link = nullptr;
-      makecontext(&thread->context, &Main, 0);
-      threads_.push_back(std::move(thread));
-    }
+    for (auto& body : bodies) AddThread(std::move(body));
     size_t step = 0;
     while (true) {
       std::vector<size_t> ready;
