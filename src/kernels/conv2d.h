@@ -158,7 +158,8 @@ struct F32Kernels {
   // [kWinogradPositions][blocks][in_c][kConvBlock]. winograd_sums() transforms
   // its sums [squares][kWinogradPositions][out_c] to the result; out_c is a
   // multiple of kConvBlock. Both take the convolution's shape, and tiles of
-  // squares with all channels. winograd_inputs() reads no operand but the input.
+  // squares with all channels. winograd_inputs() has no operands but the input
+  // and the output.
   ConvKernel winograd_inputs;
   ConvKernel winograd_sums;
   PoolKernel max_pool;
