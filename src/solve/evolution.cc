@@ -87,14 +87,15 @@ Evolution::Individual Evolution::Child() {
 
 Evolution::Individual Evolution::Search(uint64_t steps_of_operation,
                                         std::optional<double> thrift) {
-  uint64_t steps = 500 + steps_of_operation * graph_.operation_count();
-  if (limits_.step_limit != 0) {
-    steps = std::min(steps, limits_.step_limit - search_.step_count());
-  }
+  const uint64_t steps = 500 + steps_of_operation * graph_.operation_count();
   Individual found;
   found.thrift = thrift.value_or(0);
   found.state.makespan = std::numeric_limits<int64_t>::max();
-  search_.Run({limits_.deadline_ns, limits_.enough, steps, thrift},
+  search_.Run({.deadline_ns = limits_.deadline_ns,
+               .enough = limits_.enough,
+               .stall_steps = steps,
+               .step_limit = limits_.step_limit,
+               .thrift = thrift},
               &found.state);
   graph_.Load(found.state);
   if (found.state.makespan < best_of_population_.makespan) {

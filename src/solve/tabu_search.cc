@@ -83,6 +83,7 @@ bool TabuSearch::Run(const Limits& limits, DisjunctiveGraph::State* best) {
     }
     if (best->makespan <= limits.enough) break;
     if (steps_ - last_better >= limits.stall_steps) break;
+    if (limits.step_limit != 0 && steps_ >= limits.step_limit) break;
     if (NowNs() >= limits.deadline_ns) break;
     if (limits.thrift.has_value()) {
       SetThrift(*limits.thrift);

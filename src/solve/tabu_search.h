@@ -39,6 +39,7 @@ class TabuSearch {
     int64_t deadline_ns = 0;   // Of NowNs().
     int64_t enough = 0;        // Stops at a makespan as good as this.
     uint64_t stall_steps = 0;  // Stops after so many steps without a new best.
+    uint64_t step_limit = 0;   // Stops at this step_count(); 0: none.
     // If not given, it is drawn anew from time to time.
     std::optional<double> thrift = std::nullopt;
   };

@@ -65,6 +65,19 @@ int64_t Exhaustive(const Problem& problem) {
   return best;
 }
 
+// A search that still gets better ends at the limit as well.
+TEST(SolverTest, AStepLimitHoldsToTheStep) {
+  Random random(7);
+  const Problem problem =
+      MakeRandomProblem({.operation_count = 120, .machine_count = 4}, random);
+  for (const uint64_t limit : {uint64_t{300}, uint64_t{1'000}}) {
+    const auto solution = Solve(problem, Steps(limit));
+    ASSERT_TRUE(solution.ok()) << solution.status();
+    ASSERT_FALSE(solution->optimal());
+    EXPECT_EQ(solution->step_count, limit);
+  }
+}
+
 TEST(SolverTest, FindsTheOptimumOfSmallProblems) {
   for (uint64_t seed = 1; seed <= 25; ++seed) {
     Random random(seed);
