@@ -95,7 +95,8 @@ class Quantization:
             shape[axis] = scale.size
         zeros = zero_point.astype(np.int64).reshape(shape if zero_point.size > 1 else [1] * value.ndim)
         factors = scale.reshape(shape if scale.size > 1 else [1] * value.ndim)
-        return ((value.astype(np.int64) - zeros) * factors.astype(np.float64)).astype(np.float32)
+        with np.errstate(invalid="ignore", over="ignore"):  # A mask of -inf has an infinite scale.
+            return ((value.astype(np.int64) - zeros) * factors.astype(np.float64)).astype(np.float32)
 
 
 class QuantizedRewriter:

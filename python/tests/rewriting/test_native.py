@@ -2,6 +2,7 @@
 
 import collections
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -332,6 +333,19 @@ class QuantizedNet(Net):
         return self.node(
             op, x, self.integers(weights, scale, axis),
             self.integers(bias, (scale * np.float32(in_scale)).astype(np.float32), 0), **attributes)
+
+
+def test_an_infinite_scale_of_constants_is_no_warning():
+    """A mask of minus infinity, as ONNX Runtime quantizes it."""
+    pytest.importorskip("onnx")
+    from takt.rewriting import rewriter
+
+    net = QuantizedNet()
+    mask = net.integers(np.array([[0, -1, 0, -1]], np.int8), np.array(np.inf, np.float32), 0)
+    result = net.node("Add", net.node("MatMul", "x", net.weights(4, 4)), mask)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rewriter.rewrite(net.model([1, 4], result))
 
 
 def quantized(net):
