@@ -9,7 +9,7 @@ import takt
 @pytest.mark.parametrize("shape, dtype", [((1, 3, 224, 224), np.float32), ((5,), np.int8), (7, np.float64), ((), np.int64),
                                           ((0, 4), np.float16), ([2, 3], "uint8")])
 def test_an_array_begins_at_a_multiple_of_64_bytes(shape, dtype):
-    arrays = [takt.empty(shape, dtype) for _ in range(8)]  # Of which numpy's own would begin at other places.
+    arrays = [takt.empty(shape, dtype) for _ in range(8)]  # Most of numpy's own begin elsewhere.
     for array in arrays:
         like = np.empty(shape, dtype)
         assert (array.shape, array.dtype) == (like.shape, like.dtype) and array.flags.c_contiguous

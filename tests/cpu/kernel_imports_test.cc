@@ -83,7 +83,7 @@ TEST(Winograd2dImportTest, RunsOnASmallStack) {
   for (const float x : output) ASSERT_EQ(x, 7.f);
 }
 
-// Of sums of 0, the result is the bias; a tile has its squares only.
+// With sums of 0, the result is the bias. A tile writes its squares only.
 TEST(WinogradSumsImportTest, TakesTilesOfSquaresWithAllChannels) {
   KernelImportState state;
   const ImportFunction import = *FindKernelImport(

@@ -343,12 +343,12 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         """The sums that the last part of Winograd's method transforms, and the bias. They are the products of the
         transformed squares, which are pixels: each of 36 positions is a group of channels."""
         squares, ins, outs = squares_of(shape), 36 * shape[3], 36 * shape[6]
-        squares_name = self.kernel(make_kernel(WINOGRAD_INPUTS, shape), [source], self.fresh("squares"),
-                                   (1, squares, 1, ins))
+        transformed = self.kernel(make_kernel(WINOGRAD_INPUTS, shape), [source], self.fresh("squares"),
+                                  (1, squares, 1, ins))
         packed, packed_bias = pack_winograd(weights, bias)
         product = make_kernel("takt_conv2d_f32", (1, squares, 1, ins, squares, 1, outs, 1, 1, 1, 1, 1, 1, 0, 0, 36))
         sums = self.kernel(
-            product, [squares_name, self.constant(np.ascontiguousarray(packed.swapaxes(0, 1))),
+            product, [transformed, self.constant(np.ascontiguousarray(packed.swapaxes(0, 1))),
                       self.constant(np.zeros(outs, np.float32))], self.fresh("products"), (1, squares, 1, outs))
         return [sums, self.constant(packed_bias)]
 
