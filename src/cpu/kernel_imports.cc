@@ -47,7 +47,9 @@ struct ConvParameters {
   float* output;
   int64_t output_offset;
   ConvShape shape;
-  int64_t flags;  // Bit 0: there is a residual. From bit 8: the activation.
+  // Bit 0: there is a residual. Bits 8 to 15: the activation. From bit 16: the
+  // output's elements from pixel to pixel; 0: out_c.
+  int64_t flags;
   BlockTileParameters tile;
   float low, high;
 };
@@ -85,22 +87,29 @@ bool FindTile(const BlockTileParameters& p, int64_t pixel_count,
   return true;
 }
 
+constexpr int64_t kOutputStrideMax = 1 << 20;
+
 template <typename Kernel>
 int RunConvolution(const ConvParameters& p, const Kernel& kernel,
                    int64_t pixel_count, int64_t block_count) {
   ConvTile tile;
-  const int64_t activation = p.flags >> 8;
+  const bool has_residual = (p.flags & 1) != 0;
+  const int64_t activation = p.flags >> 8 & 0xff;
+  const int64_t stride = p.flags >> 16;
   if (!FindTile(p.tile, pixel_count, block_count, &tile) ||
-      (p.flags & 0xfe) != 0 || activation < 0 ||
-      activation >= kernels::kActivationCount) {
+      (p.flags & 0xfe) != 0 || activation >= kernels::kActivationCount) {
+    return kImportInvalid;
+  }
+  if (stride != 0 &&
+      (stride < p.shape.out_c || stride > kOutputStrideMax || has_residual)) {
     return kImportInvalid;
   }
   kernel(p.shape,
          {p.input + p.input_offset, p.weights + p.weights_offset,
           p.bias + p.bias_offset,
-          (p.flags & 1) != 0 ? p.residual + p.residual_offset : nullptr,
+          has_residual ? p.residual + p.residual_offset : nullptr,
           p.output + p.output_offset, p.low, p.high,
-          static_cast<kernels::Activation>(activation)},
+          static_cast<kernels::Activation>(activation), stride},
          tile);
   return 0;
 }

@@ -115,6 +115,14 @@ struct ConvOperands {
   float* output;
   float low, high;  // The clamp; -inf and inf for none.
   Activation activation = Activation::kNone;  // Before the clamp.
+  // From one pixel of the output to the next, in elements; 0: out_c. More than
+  // out_c where the output is some channels of a wider tensor. Then there is no
+  // residual.
+  int64_t output_stride = 0;
+
+  int64_t OutputStride(const ConvShape& shape) const {
+    return output_stride != 0 ? output_stride : shape.out_c;
+  }
 };
 
 struct ConvTile {

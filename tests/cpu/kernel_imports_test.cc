@@ -119,5 +119,36 @@ TEST(WinogradSumsImportTest, TakesTilesOfSquaresWithAllChannels) {
   EXPECT_NE(run(other), 0);
 }
 
+// Two convolutions write the halves of one tensor's channels.
+TEST(Conv2dImportTest, WritesChannelsOfAWiderTensor) {
+  const ImportFunction import =
+      *FindKernelImport("takt_conv2d_f32", kernels::SelectKernels({}), nullptr);
+  constexpr int64_t kSize = 4, kChannels = 2;
+  const std::vector<float> input(kSize * kSize * kChannels, 1.f);
+  const std::vector<float> weights(9 * kChannels * 16, 0.f);
+  std::vector<float> output(kSize * kSize * 2 * kChannels, 0.f);
+  FloatParameters p = ConvolutionOf(kSize, kChannels);
+  p.input = {input.data(), 0};
+  p.weights = {weights.data(), 0};
+  const auto run = [&](int64_t first, int64_t width, int64_t flags) {
+    const std::vector<float> bias(16, static_cast<float>(first + 1));
+    p.bias = {bias.data(), 0};
+    p.output = {output.data(), first};
+    p.flags = width * 65536 + flags;
+    return import.function(&p, import.context, nullptr);
+  };
+  EXPECT_EQ(run(0, 2 * kChannels, 0), 0);
+  EXPECT_EQ(run(kChannels, 2 * kChannels, 0), 0);
+  for (size_t i = 0; i < output.size(); ++i) {
+    ASSERT_EQ(output[i], i % 4 < 2 ? 1.f : 3.f) << i;
+  }
+  EXPECT_NE(run(0, kChannels - 1, 0), 0);
+  EXPECT_NE(run(0, -1, 0), 0);
+  EXPECT_NE(run(0, int64_t{1} << 21, 0), 0);
+  p.residual = {input.data(), 0};
+  EXPECT_NE(run(0, 2 * kChannels, 1), 0);
+  EXPECT_EQ(run(0, 0, 1), 0);
+}
+
 }  // namespace
 }  // namespace takt::cpu

@@ -202,6 +202,41 @@ void ForEachTile(int64_t pixels, int64_t blocks, TestRandom& random, F f) {
   }
 }
 
+// The result of a convolution: a tensor, or some channels of a wider one.
+class Result {
+ public:
+  Result(const ConvShape& s, bool may_be_wider, TestRandom& random)
+      : channels_(s.out_c), width_(s.out_c) {
+    if (may_be_wider) {
+      first_ = random.Between(0, 20);
+      width_ += first_ + random.Between(0, 20);
+    }
+    numbers_.assign(s.pixel_count() * width_, kUntouched);
+  }
+
+  float* data() { return numbers_.data() + first_; }
+  int64_t stride() const { return width_; }
+  // The channels of the result. The others must be untouched.
+  std::vector<float> Written() const {
+    std::vector<float> written;
+    for (size_t i = 0; i < numbers_.size(); ++i) {
+      const int64_t channel = static_cast<int64_t>(i) % width_ - first_;
+      if (channel >= 0 && channel < channels_) {
+        written.push_back(numbers_[i]);
+      } else {
+        EXPECT_EQ(numbers_[i], kUntouched) << "beside the result, at " << i;
+      }
+    }
+    return written;
+  }
+
+ private:
+  const int64_t channels_;
+  int64_t first_ = 0;
+  int64_t width_;
+  std::vector<float> numbers_;
+};
+
 enum class Kind { kPlain, kDepthwise, kBf16 };
 
 void CheckConvolution(const KernelTable& table, Kind kind, TestRandom& random) {
@@ -214,12 +249,13 @@ void CheckConvolution(const KernelTable& table, Kind kind, TestRandom& random) {
                                          ? problem.PackedPairs()
                                          : problem.PackedWeights(is_depthwise);
   const std::vector<float> bias = problem.PackedBias(is_depthwise);
-  std::vector<float> out(problem.residual.size(), kUntouched);
+  Result out(s, !has_residual, random);
   const ConvOperands operands = {
       problem.input.data(), weights.data(),
       bias.data(),          has_residual ? problem.residual.data() : nullptr,
       out.data(),           problem.low,
-      problem.high};
+      problem.high,         Activation::kNone,
+      out.stride()};
   const ConvKernel kernel = kind == Kind::kBf16 ? table.conv_bf16->conv2d
                             : is_depthwise      ? table.f32->depthwise
                                                 : table.f32->conv2d;
@@ -227,7 +263,7 @@ void CheckConvolution(const KernelTable& table, Kind kind, TestRandom& random) {
       is_depthwise ? (s.out_c + kConvBlock - 1) / kConvBlock : s.block_count();
   ForEachTile(s.pixel_count(), blocks, random,
               [&](const ConvTile& tile) { kernel(s, operands, tile); });
-  ASSERT_EQ(out, problem.Expected(has_residual))
+  ASSERT_EQ(out.Written(), problem.Expected(has_residual))
       << "in " << s.in_h << "x" << s.in_w << "x" << s.in_c << " out " << s.out_h
       << "x" << s.out_w << "x" << s.out_c << " kernel " << s.kernel_h << "x"
       << s.kernel_w << " groups " << s.groups;
@@ -359,16 +395,17 @@ void CheckWinograd(const KernelTable& table, const ConvShape& s,
   }
   const std::vector<float> weights = problem.TransformedWeights();
   const std::vector<float> bias = problem.PackedBias(false);
-  std::vector<float> out(problem.residual.size(), kUntouched);
+  Result result(s, !has_residual, random);
   const ConvOperands operands = {
       problem.input.data(),
       weights.data(),
       bias.data(),
       has_residual ? problem.residual.data() : nullptr,
-      out.data(),
+      result.data(),
       problem.low,
       problem.high,
-      is_activated ? Activation::kHardSigmoid : Activation::kNone};
+      is_activated ? Activation::kHardSigmoid : Activation::kNone,
+      result.stride()};
   if (is_in_parts) {
     RunWinogradParts(table, s, operands, random);
   } else {
@@ -378,7 +415,9 @@ void CheckWinograd(const KernelTable& table, const ConvShape& s,
                   table.f32->winograd(s, operands, tile, scratch.data());
                 });
   }
+  const std::vector<float> out = result.Written();
   std::vector<float> expected = problem.Expected(has_residual);
+  ASSERT_EQ(out.size(), expected.size());
   if (is_activated) {
     for (float& x : expected) x = std::clamp(x / 6 + .5f, 0.f, 1.f);
   }
