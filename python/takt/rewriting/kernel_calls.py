@@ -8,6 +8,7 @@ from typing import Any
 
 from .packing import BLOCK
 
+DOMAIN = "takt"  # Of the calls in a network.
 ROWS_MAX = 65536  # Of a product.
 # A workgroup is some 30 us on a fast core: short enough to be preempted after.
 _TILE_MACS = 3e6
@@ -17,6 +18,8 @@ ACTIVATIONS = ("none", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "tanh", 
 WINOGRAD = "takt_winograd2d_f32"
 # Its first and its last part; takt_conv2d_f32 is between them.
 WINOGRAD_INPUTS, WINOGRAD_SUMS = "takt_winograd_inputs_f32", "takt_winograd_sums_f32"
+# Their results may be some channels of a wider tensor.
+JOINING = ("takt_conv2d_f32", "takt_conv2d_bf16", "takt_depthwise2d_f32", WINOGRAD, WINOGRAD_SUMS)
 # Weights from a cache that cores share, or from memory, that are read in the time of a vector of products.
 _BYTES_PER_PRODUCT = 5
 _OWN_CACHE_BYTES = 5 << 18
@@ -39,6 +42,8 @@ class Kernel:
     low: float = -math.inf
     high: float = math.inf
     count_padding: bool = False
+    joined: tuple[int, int] | None = None  # The result's first channel in a wider tensor, and the channels of that.
+    is_tied: bool = False  # The first operand is the wider tensor, in which the others' channels stay.
 
     @property
     def is_pool(self) -> bool:

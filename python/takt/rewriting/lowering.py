@@ -14,7 +14,7 @@ AnyKernel = Union[Kernel, byte_calls.ByteCall, tiled_calls.TiledCall]
 
 # The importer's line of a kernel, or of a tensor that is to be computed before what reads it.
 _OPERATOR = re.compile(
-    r"^(?P<indent>\s*)(?P<result>%[\w.]+) = torch\.operator \"onnx\.(?:takt\.)?Takt(?P<kind>Kernel|Barrier)\""
+    r"^(?P<indent>\s*)(?P<result>%[\w.]+) = torch\.operator \"onnx\.(?:takt\.)?Takt(?P<kind>Kernel|Barrier|Update)\""
     r"\((?P<inputs>[^)]*)\) (?:\{(?P<attributes>[^}]*)\} )?: \((?P<types>.*)\) -> (?P<type>!torch\.vtensor<.*>)\s*$"
 )
 _TENSOR = re.compile(r"!torch\.vtensor<\[([\d,\s]*)\],(\w+)>")
@@ -41,19 +41,37 @@ def lower(mlir: str, kernels: list[AnyKernel]) -> str:
             lines.append(f"{indent}{operands[-1]} = torch_c.to_builtin_tensor {operand} : {torch_type} -> {kind}")
         if match["kind"] == "Barrier":
             lines.append(f"{indent}{stem}_r = util.optimization_barrier {operands[0]} : {result_type}")
+        elif match["kind"] == "Update":
+            channel = _attribute(match["attributes"], "channel")
+            lines.append(f"{indent}{_update(stem, operands, types, channel)}")
         else:
-            index = int(re.search(r"torch\.onnx\.kernel = (\d+)", match["attributes"]).group(1))
-            name = exports.setdefault((index, (*types, result_type)),
-                                      f"k{len(exports)}_{kernels[index].function[5:]}")
+            index = _attribute(match["attributes"], "kernel")
+            is_tied = getattr(kernels[index], "is_tied", False)
+            bindings = tuple(types) if is_tied else (*types, result_type)
+            name = exports.setdefault((index, bindings), f"k{len(exports)}_{kernels[index].function[5:]}")
             lines.append(
                 f"{indent}{stem}_r = flow.dispatch @takt_kernels::@{name}({', '.join(operands)}) : "
-                f"({', '.join(types)}) -> {result_type}")
+                f"({', '.join(types)}) -> {operands[0] if is_tied else result_type}")
         lines.append(
             f"{indent}{result} = torch_c.from_builtin_tensor {stem}_r : {result_type} -> {match['type']}")
     if not exports:
         return mlir
     begin = next(i for i, line in enumerate(lines) if line.startswith("module"))
     return "\n".join([*lines[: begin + 1], *_executable(exports, kernels), *lines[begin + 1:]])
+
+
+def _attribute(attributes: str, name: str) -> int:
+    return int(re.search(rf"torch\.onnx\.{name} = (\d+)", attributes).group(1))
+
+
+def _update(stem: str, operands: list[str], types: list[str], channel: int) -> str:
+    """A copy of the second operand into the channels of the first from `channel` on."""
+    whole, part = operands
+    sizes = types[1][len("tensor<"):-1].split("x")[:-1]
+    corner = ", ".join([*["0"] * (len(sizes) - 1), str(channel)])
+    steps = ", ".join("1" * len(sizes))
+    return (f"{stem}_r = tensor.insert_slice {part} into {whole}[{corner}] [{', '.join(sizes)}] [{steps}] : "
+            f"{types[1]} into {types[0]}")
 
 
 def builtin(dimensions: str, element: str) -> str:
@@ -124,13 +142,19 @@ def _function(name: str, kernel: Kernel, types: tuple[str, ...]) -> Iterator[str
         order = [memories[0], memories[1]]
         numbers.append(int(kernel.count_padding))
     else:
-        *operands, output = memories
+        output = memories.pop(0 if kernel.is_tied else -1)
+        operands = memories
+        if kernel.joined is not None:
+            yield f"        %first = arith.constant {kernel.joined[0]} : index"
+            yield f"        %joined = arith.addi {output[1]}, %first : index"
+            output = (output[0], "%joined")
         residual = operands.pop() if kernel.has_residual else operands[-1]
         # The parts of Winograd's method have no weights, or no bias either.
         operands += operands[-1:] * (3 - len(operands))
         order = [*operands, residual, output]
-        # Bit 0: a residual; from bit 8: the activation.
-        numbers.append(int(kernel.has_residual) | ACTIVATIONS.index(kernel.activation) << 8)
+        # Bit 0: a residual; from bit 8: the activation; from bit 16: the channels of a wider result.
+        channels = kernel.joined[1] if kernel.joined is not None else 0
+        numbers.append(int(kernel.has_residual) | ACTIVATIONS.index(kernel.activation) << 8 | channels << 16)
     arguments = [part for memory in order for part in memory]
     for i, number in enumerate(numbers):
         yield f"        %n{i} = arith.constant {number} : index"

@@ -15,16 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from . import (attention, batches, boxes, branches, channels_last, endings, quantized, recurrent, scatter, signed,
-               slicing, stretched, tiled_calls, top_k)
+from . import (attention, batches, boxes, branches, channels_last, endings, joined, quantized, recurrent,
+               scatter, signed, slicing, stretched, tiled_calls, top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, names
 from .channels_last import TO_FIRST, TO_LAST
-from .kernel_calls import (ROWS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS, has_winograd_parts, make_kernel,
+from .kernel_calls import (DOMAIN, ROWS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS, has_winograd_parts, make_kernel,
                            prefers_winograd, squares_of)
 from .lowering import AnyKernel
 from .packing import BLOCK, join_few_groups, join_rows, pack, pack_pairs, pack_winograd, trim_taps
 
-DOMAIN = "takt"
 # A network of fewer multiply-adds takes longer to start its calls.
 _MACS_MIN = 1e4
 _POOL_FACTOR = 8  # Multiply-adds that take as long as one number of a window.
@@ -79,9 +78,9 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
 
 
 class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.BoxesRewriter,
-                channels_last.ChannelsLastRewriter, endings.EndingRewriter, recurrent.RecurrentRewriter,
-                scatter.ScatterRewriter, slicing.SlicingRewriter, stretched.StretchRewriter, top_k.TopKRewriter,
-                graphs.NodeReader):
+                channels_last.ChannelsLastRewriter, endings.EndingRewriter, joined.JoinedRewriter,
+                recurrent.RecurrentRewriter, scatter.ScatterRewriter, slicing.SlicingRewriter,
+                stretched.StretchRewriter, top_k.TopKRewriter, graphs.NodeReader):
     def __init__(self, model: Any, precision: str) -> None:
         import onnx
 
@@ -204,10 +203,13 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
 
     def kernel(self, kernel: AnyKernel, inputs: list[str], output: str,
                shape: tuple[int, ...], element: int = 1) -> str:
+        return self.emit("TaktKernel", inputs, output, shape, DOMAIN, element, kernel=self.index_of(kernel))
+
+    def index_of(self, kernel: AnyKernel) -> int:
         index = self.kernel_ids.setdefault(kernel, len(self.kernel_ids))
         if index == len(self.kernels):
             self.kernels.append(kernel)
-        return self.emit("TaktKernel", inputs, output, shape, DOMAIN, element, kernel=index)
+        return index
 
     def to_last(self, name: str) -> str:
         """The twin of a tensor with the channels last."""
@@ -255,6 +257,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
             self.made.update(node.output)
         for name in self.results:
             self.to_first(name)
+        self.join_results()
         return bool(self.kernels)
 
     def result(self) -> Any:

@@ -1,0 +1,102 @@
+"""Kernels that write the parts of a concatenation where they belong: a part of `rewriter`."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+from ..networks import graphs
+from .kernel_calls import DOMAIN, JOINING, Kernel
+
+
+@dataclasses.dataclass(frozen=True)
+class _Part:
+    """An input of a concatenation along the channels."""
+
+    name: str
+    channel: int  # Its first in the result.
+
+
+class JoinedRewriter:
+    """The part of the rewriter that removes copies behind kernels.
+
+    The first kernel makes the whole tensor and writes its channels. The next one takes that tensor, writes its own
+    channels of it, and so on. Parts that no kernel makes, or that others read as well, are copied at the end.
+    """
+
+    def join_results(self) -> None:
+        """Replaces concatenations along the channels in the nodes that were emitted."""
+        self.emitted_readers: dict[str, int] = {}
+        for node in self.out:
+            for name in graphs.reads(node):
+                self.emitted_readers[name] = self.emitted_readers.get(name, 0) + 1
+        for node in [node for node in self.out if node.op_type == "Concat"]:
+            self.join_parts(node)
+
+    def join_parts(self, concat: Any) -> None:
+        shape = self.joined_shape(concat)
+        if shape is None:
+            return
+        parts, channel = [], 0
+        for name in concat.input:
+            parts.append(_Part(name, channel))
+            channel += self.emitted_shape(name)[-1]
+        kernels = {part.name: part for part in parts if list(concat.input).count(part.name) == 1}
+        makers = [node for node in self.out if node.output[0] in kernels and self.writes_parts(node)]
+        rest = [part for part in parts if all(part.name != maker.output[0] for maker in makers)]
+        joined = None
+        for i, maker in enumerate(makers):
+            part = kernels[maker.output[0]]
+            is_last = i == len(makers) - 1 and not rest
+            kernel = dataclasses.replace(self.kernels[maker.attribute[0].i], joined=(part.channel, shape[-1]),
+                                         is_tied=joined is not None)
+            inputs = [*([joined] if joined is not None else []), *maker.input]
+            joined = concat.output[0] if is_last else self.fresh("joined")
+            self.new_values[joined] = (shape, 1)
+            self.made.add(joined)
+            maker.CopyFrom(self.onnx.helper.make_node(
+                "TaktKernel", inputs, [joined], name=joined, domain=DOMAIN, kernel=self.index_of(kernel)))
+        if makers:
+            self.replace_concat(concat, joined, rest, shape)
+
+    def replace_concat(self, concat: Any, joined: str, rest: list[_Part], shape: tuple[int, ...]) -> None:
+        """What is left of it: copies of the other parts."""
+        at = next(i for i, node in enumerate(self.out) if node is concat)
+        copies = []
+        for i, part in enumerate(rest):
+            result = concat.output[0] if i == len(rest) - 1 else self.fresh("joined")
+            self.new_values[result] = (shape, 1)
+            self.made.add(result)
+            copies.append(self.onnx.helper.make_node("TaktUpdate", [joined, part.name], [result], name=result,
+                                                     domain=DOMAIN, channel=part.channel))
+            joined = result
+        self.out[at: at + 1] = copies
+
+    def joined_shape(self, concat: Any) -> tuple[int, ...] | None:
+        """The shape of a concatenation of floats along the last dimension."""
+        shapes = [self.emitted_shape(name) for name in [*concat.output, *concat.input]]
+        elements = {self.emitted_element(name) for name in concat.input}
+        if any(shape is None for shape in shapes) or elements != {self.onnx.TensorProto.FLOAT}:
+            return None
+        rank = len(shapes[0])
+        return shapes[0] if self.attributes(concat)["axis"] % rank == rank - 1 else None
+
+    def writes_parts(self, node: Any) -> bool:
+        """Whether a node is a kernel whose result only the concatenation reads, and which can write it elsewhere."""
+        name = node.output[0]
+        if node.op_type != "TaktKernel" or self.emitted_readers[name] != 1 or name in self.results:
+            return False
+        kernel = self.kernels[node.attribute[0].i]
+        if (not isinstance(kernel, Kernel) or kernel.function not in JOINING or kernel.has_residual
+                or kernel.joined is not None):
+            return False
+        n, _, _, _, oh, ow, oc, *_ = kernel.shape
+        shape = self.emitted_shape(name)
+        return shape[-1] == oc and math.prod(shape[:-1]) == n * oh * ow
+
+    def emitted_shape(self, name: str) -> tuple[int, ...] | None:
+        return self.new_values[name][0] if name in self.new_values else self.shapes.get(name)
+
+    def emitted_element(self, name: str) -> int | None:
+        return self.new_values[name][1] if name in self.new_values else self.element_types.get(name)
