@@ -48,7 +48,7 @@ def lower(mlir: str, kernels: list[AnyKernel]) -> str:
             index = _attribute(match["attributes"], "kernel")
             is_tied = getattr(kernels[index], "is_tied", False)
             bindings = tuple(types) if is_tied else (*types, result_type)
-            name = exports.setdefault((index, bindings), f"k{len(exports)}_{kernels[index].function[5:]}")
+            name = exports.setdefault((index, bindings), f"k{len(exports)}_{_title(kernels[index])}")
             lines.append(
                 f"{indent}{stem}_r = flow.dispatch @takt_kernels::@{name}({', '.join(operands)}) : "
                 f"({', '.join(types)}) -> {operands[0] if is_tied else result_type}")
@@ -58,6 +58,17 @@ def lower(mlir: str, kernels: list[AnyKernel]) -> str:
         return mlir
     begin = next(i for i, line in enumerate(lines) if line.startswith("module"))
     return "\n".join([*lines[: begin + 1], *_executable(exports, kernels), *lines[begin + 1:]])
+
+
+def _title(kernel: AnyKernel) -> str:
+    """What traces call it: its function, and of a convolution or a pool the window, the input channels that a result
+    channel has, the result channels, and the height and width of the result."""
+    title = kernel.function.removeprefix("takt_")
+    if "2d" not in title:
+        return title
+    shape = kernel.numbers[:16] if isinstance(kernel, tiled_calls.TiledCall) else kernel.shape
+    _, _, _, c, oh, ow, oc, kh, kw, *_, groups = shape
+    return f"{title}_{kh}x{kw}_{c // groups}to{oc}_{oh}x{ow}"
 
 
 def _attribute(attributes: str, name: str) -> int:
