@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 BLOCK = 16  # Output channels of a block of packed weights.
@@ -99,6 +101,30 @@ def pack_bytes(weights: np.ndarray, groups: int, is_depthwise: bool) -> np.ndarr
     padded[:, :each, :ins] = weights.reshape(groups, each, ins, height, width)
     split = padded.reshape(groups, blocks, BLOCK, fours, _FOUR, height, width)
     return np.ascontiguousarray(split.transpose(0, 1, 5, 6, 3, 2, 4))
+
+
+def join_pixels(weights: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, tuple[int, ...]]:
+    """A convolution of bytes with up to three channels as one whose channels are those of neighbouring pixels, fours
+    together, as the kernels multiply them. The memory of both tensors is the same; a result's channels come once for
+    each of its pixels.
+
+    weights  [out][in][h][w]
+    shape    the 16 numbers of kernels::ConvShape
+    returns  the weights and the shape; as they were, if pixels cannot be joined.
+    """
+    n, h, w, c, oh, ow, oc, kh, kw, sh, sw, dh, dw, top, left, groups = shape
+    pixels = _FOUR // math.gcd(_FOUR, c) if c < _FOUR else 1  # Of the input.
+    if pixels == 1 or pixels % sw or groups != 1 or dw != 1 or w % pixels or ow * sw != w:
+        return weights, shape
+    results = pixels // sw
+    first, last = -left // pixels, ((results - 1) * sw - left + kw - 1) // pixels
+    joined = np.zeros((results, oc, pixels, c, kh, last - first + 1), weights.dtype)
+    for result in range(results):
+        for x in range(kw):
+            block, pixel = divmod(result * sw - left + x, pixels)
+            joined[result, :, pixel, :, :, block - first] = weights[..., x]
+    sizes = (n, h, w // pixels, pixels * c, oh, ow // results, results * oc)
+    return joined.reshape(results * oc, pixels * c, kh, -1), (*sizes, kh, last - first + 1, sh, 1, dh, 1, top, -first, 1)
 
 
 def with_room(weights: np.ndarray, factors: np.ndarray, bias: np.ndarray, room: np.ndarray

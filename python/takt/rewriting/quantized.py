@@ -17,7 +17,7 @@ import numpy as np
 from . import byte_calls, tiled_calls
 from ..porting import scales
 from ..networks import graphs
-from .packing import BLOCK, pack_bytes, with_room
+from .packing import BLOCK, join_pixels, pack_bytes, with_room
 
 # Operators of one input that only move elements, so that they may be applied
 # before or after quantization.
@@ -463,13 +463,17 @@ class QuantizedRewriter:
         sums = np.rint(bias / steps) - in_scale.zero_point * weights.astype(np.int64).sum((1, 2, 3))
         sums = np.clip(sums, -(2**31), 2**31 - 1).astype(np.int32)  # A bias may be infinite.
         is_depthwise = groups == shape[3] == shape[6] and groups > 1
+        # In the order in which other runtimes round, to give the same bytes.
+        scales = np.float32(in_scale.scale) * factors.astype(np.float32) / np.float32(out_scale.scale)
+        n, oh, ow, oc = shape[0], *shape[4:7]
+        if rows is None and not is_depthwise:
+            weights, shape = join_pixels(weights, shape)
+        results = shape[6] // oc
         inputs = [
             self.to_last(source) if rows is None else self.to_first(source),
             self.constant(pack_bytes(weights, groups, is_depthwise)),
-            self.constant(sums),
-            # In the order in which other runtimes round, to give the same bytes.
-            self.constant(np.float32(in_scale.scale) * factors.astype(np.float32)
-                          / np.float32(out_scale.scale)),
+            self.constant(np.tile(sums, results)),
+            self.constant(np.tile(scales, results)),
         ]
         if not is_depthwise:
             inputs.append(self.constant(weights.sum((1, 2, 3), dtype=np.int32)))
@@ -480,7 +484,6 @@ class QuantizedRewriter:
         if rows is not None:
             self.kernel(kernel, inputs, user.output[0], rows, element)
         else:
-            n, oh, ow, oc = shape[0], shape[4], shape[5], shape[6]
             twin = self.kernel(kernel, inputs, self.fresh("conv"), (n, oh, ow, oc), element)
             self.set_last(user.output[0], twin)
         return True
