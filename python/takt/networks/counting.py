@@ -8,9 +8,11 @@ each sample. So what is the same in both copies is the same for any number of sa
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 
 import numpy as np
+
+from . import elementwise, graphs
 
 # How far copies may differ that are computed in another order, as a part of the greatest value.
 _ROUNDING = 1e-5
@@ -29,6 +31,8 @@ _PLACES = {"ArgMax", "ArgMin", "CumProd", "CumSum", "EyeLike", "Hardmax", "NonZe
 # They take what is in each copy.
 _TAKING = {"Gather", "GatherElements", "GatherND", "Slice", "Split", "Squeeze", "Unsqueeze", "Reshape", "Flatten"}
 _MOVING = {*_TAKING, "Concat", "Identity", "Transpose"}
+# The shape of their result follows from the shapes of what they read.
+_SHAPED_ALIKE = elementwise.UNARY | elementwise.JOINING
 # Reductions of copies that give what one copy gives.
 _OF_COPIES = {"ReduceMax", "ReduceMean", "ReduceMin"}
 
@@ -84,26 +88,30 @@ def is_same_node(a: Any, b: Any) -> bool:
 
 
 def axis_of_own_rows(several: np.ndarray, one: np.ndarray, rows: int, count: int) -> int | None:
-    """Along which axis each copy has numbers of rows `rows` beyond those of the copy before: the rows
+    """Along which axis each copy has numbers of rows `rows` beyond those of the copy before: the `rows` rows
     of its own in a table of all samples."""
+    if (one < 0).any() or (one >= rows).any():
+        return None
     for axis in range(several.ndim):
         steps = np.arange(count).repeat(one.shape[axis]).reshape([-1] + [1] * (several.ndim - axis - 1)) * rows
         expected = np.concatenate([one] * count, axis) + steps
-        if expected.shape == several.shape and np.array_equal(expected, several) and (one >= 0).all():
+        if expected.shape == several.shape and np.array_equal(expected, several):
             return axis
     return None
 
 
 def check(few: list[Any], nodes: list[Any], one: dict[str, np.ndarray], several: dict[str, np.ndarray], count: int,
-          attributes: Callable[[Any], dict[str, Any]]) -> dict[str, Copies]:
+          attributes: Callable[[Any], dict[str, Any]], read: Iterable[str] | None = None) -> dict[str, Copies]:
     """Those of the constants that have a copy for each sample. Throws Unproved if what is equal for one
     sample and for several may differ for others.
 
     few, nodes     that were computed of constants, in order, for one sample and for several.
     one, several   the constants of both copies, by name.
     count          of the samples of the larger copy.
+    read           what the networks read of the constants; None: all.
     """
     checker = _Checker(few, one, several, count, attributes)
+    nodes = nodes if read is None else _needed(nodes, read)
     for node in nodes:
         checker.visit(node)
     for node in nodes:
@@ -111,6 +119,22 @@ def check(few: list[Any], nodes: list[Any], one: dict[str, np.ndarray], several:
             if name in one and name in several:
                 checker.kind(name)
     return checker.copies
+
+
+def _needed(nodes: list[Any], read: Iterable[str]) -> list[Any]:
+    """Those of the nodes, in order, on whose results the tensors that are read depend. Of some results only the
+    shape is read: where it follows from other shapes alone, any numbers may be in them."""
+    used, shaped, kept = set(read), set(), []
+    for node in reversed(nodes):
+        if used.isdisjoint(node.output):
+            if shaped.isdisjoint(node.output):
+                continue
+            if node.op_type in _SHAPED_ALIKE:
+                shaped.update(node.input)
+                continue
+        kept.append(node)
+        (shaped if node.op_type in ("Shape", "Size") else used).update(graphs.reads(node))
+    return kept[::-1]
 
 
 class _Checker:

@@ -179,6 +179,14 @@ def needed(nodes: Iterable[Any], results: Iterable[str]) -> tuple[list[Any], set
     return kept[::-1], used
 
 
+def drop_unused(graph: Any) -> set[str]:
+    """Drops nodes that the results do not depend on. Returns the tensors that are read, with the results."""
+    kept, used = needed(graph.node, (value.name for value in graph.output))
+    del graph.node[:]
+    graph.node.extend(kept)
+    return used
+
+
 def reads(node: Any) -> list[str]:
     """Its inputs, with what only its subgraphs read behind them."""
     return [*node.input, *sorted(inputs(node) - set(node.input))]

@@ -46,7 +46,8 @@ _RESHAPES = {"Flatten", "Reshape", "Squeeze", "Unsqueeze"}
 _PLACES = (6, 7)  # Types that hold all places in a tensor: int32, int64.
 # The results are the values that they read.
 _AS_THEY_ARE = {*_RESHAPES, "Cast", "Identity"}
-_READS_ROWS = {*_AS_THEY_ARE, "Gather", "MaxUnpool"}
+_READS_PLACES = {"GatherND", "Identity", "ScatterND"}
+_READS_ROWS = {*_AS_THEY_ARE, *_READS_PLACES, "Gather", "MaxUnpool"}
 
 # The methods of _Proof that follow samples through a node.
 _RULES = {
@@ -55,7 +56,7 @@ _RULES = {
     **dict.fromkeys(_RESHAPES, "on_reshape"),
     "ArgMax": "on_extreme", "ArgMin": "on_extreme", "Concat": "on_concat", "DequantizeLinear": "on_scales",
     "Det": "on_matrix", "Einsum": "on_einsum", "Expand": "on_expand", "GRU": "on_recurrent", "Gather": "on_gather",
-    "GatherElements": "on_elements", "Gemm": "on_gemm", "GridSample": "on_grid", "LSTM": "on_recurrent",
+    "GatherElements": "on_elements", "GatherND": "on_places", "Gemm": "on_gemm", "GridSample": "on_grid", "LSTM": "on_recurrent",
     "LayerNormalization": "on_layer_norm", "MatMul": "on_matmul", "MaxUnpool": "on_unpool", "OneHot": "on_one_hot",
     "Pad": "on_pad",
     "QuantizeLinear": "on_scales", "RMSNormalization": "on_layer_norm", "RNN": "on_recurrent",
@@ -93,8 +94,10 @@ def split(model: Any, reworded: Callable[[Any], Any] = lambda model: model) -> O
         return None
     few, many = (folding.folded(reworded(_with_samples(model, axes, count)), count) for count in (1, _SAMPLES))
     one = few.model
+    read = graphs.drop_unused(one.graph) | graphs.drop_unused(many.model.graph)
     proof = _Proof(axes, one, many.model)
-    proof.copied = counting.check(few.nodes, many.nodes, few.constants, many.constants, _SAMPLES, proof.attributes)
+    proof.copied = counting.check(
+        few.nodes, many.nodes, few.constants, many.constants, _SAMPLES, proof.attributes, read)
     proof.run()
     more = {count: folding.fold(reworded(_with_samples(model, axes, count)), count) for count in chunks.sizes(one)}
     return OneSample(one, [axes.get(name) for name in static_shapes.inputs_of(model)],
@@ -150,7 +153,7 @@ class _Place:
 
     axis: int
     groups: int
-    step: int = 0
+    step: int | tuple[int, ...] = 0
 
 
 class _Proof(graphs.NodeReader):
@@ -159,7 +162,8 @@ class _Proof(graphs.NodeReader):
     places  by tensor with samples: the axis along which they lie.
     groups  by tensor with samples: how often the samples follow each other along that
             axis. Steps x samples, as one axis, have a group for each step.
-    steps   by tensor with numbers of rows: what they exceed those of the sample before by.
+    steps   by tensor with numbers of rows: what they exceed those of the sample before by;
+            by tensor with places, as GatherND has them: the same of each number of a place.
     fixed   tensors that are no constants, and the same in both copies.
     copied  constants that have the same values for each sample, and where.
     """
@@ -174,7 +178,7 @@ class _Proof(graphs.NodeReader):
         self.groups: dict[str, int] = dict.fromkeys(axes, 1)
         self.copied: dict[str, counting.Copies] = {}
         self.fixed = {"", *(value.name for value in self.many.graph.input if value.name not in axes)}
-        self.steps: dict[str, int] = {}
+        self.steps: dict[str, int | tuple[int, ...]] = {}
 
     def run(self) -> None:
         for node in self.many.graph.node:
@@ -233,6 +237,7 @@ class _Proof(graphs.NodeReader):
             self.adopt(name)
         steps = {self.steps[name] for name in node.input if name in self.steps}
         _demand(not steps or node.op_type in _READS_ROWS)
+        _demand(not any(isinstance(step, tuple) for step in steps) or node.op_type in _READS_PLACES)
         step = steps.pop() if steps and node.op_type in _AS_THEY_ARE else 0
         groups = {self.groups[name] for name in graphs.reads(node) if name in self.places}
         _demand(len(groups) == 1 or node.op_type == "Concat")
@@ -425,7 +430,8 @@ class _Proof(graphs.NodeReader):
 
     def on_concat(self, node: Any) -> int | _Place:
         """Along the samples, the groups follow each other."""
-        _demand(all(name in self.places for name in node.input))
+        if any(name not in self.places for name in node.input):
+            return self.on_numbers_of_samples(node)
         places = {self.places[name] for name in node.input}
         _demand(len(places) == 1)
         place = places.pop()
@@ -435,6 +441,27 @@ class _Proof(graphs.NodeReader):
             return _Place(place, sum(groups))
         _demand(len({self.groups[name] for name in node.input}) == 1)
         return place
+
+    def on_numbers_of_samples(self, node: Any) -> _Place:
+        """Places, as GatherND has them: some of their numbers count samples."""
+        axis, last = self.axis(node, 0), len(self.shape(node.output[0])) - 1
+        places = {self.places[name] for name in node.input if name in self.places}
+        _demand(axis == last and len(places) == 1 and all(self.groups.get(name, 1) == 1 for name in node.input))
+        place = places.pop()
+        _demand(place != last)
+        steps: list[int] = []
+        for name in node.input:
+            step = 0 if name in self.places else self.step_between_samples(name, place)
+            steps += [step] * self.shape(name)[last]
+        return _Place(place, 1, tuple(steps))
+
+    def step_between_samples(self, name: str, place: int) -> int:
+        """What the numbers of a constant exceed those of the sample before by."""
+        several, one = self.in_both(name)
+        _demand(several.dtype.kind in "iu" and one.size > 0)
+        step = (int(several.max()) - int(one.max())) // (_SAMPLES - 1)
+        _demand(step > 0 and counting.axis_of_own_rows(several, one, step, _SAMPLES) == place)
+        return step
 
     def on_split(self, node: Any) -> int | _Place:
         _demand(node.input[0] in self.places)
@@ -506,18 +533,44 @@ class _Proof(graphs.NodeReader):
         """Each sample puts its own numbers, which it has updates for, into its own rows."""
         data, indices, updates = node.input
         _demand(data in self.places and updates in self.places)
-        several, one = self.in_both(indices)
-        place, depth = self.places[data], several.shape[-1]
-        if place >= depth:  # Into all samples.
+        _demand(data not in self.steps and updates not in self.steps)
+        _demand(self.places[updates] == self.place_at(data, indices, 0))
+        return self.places[data]
+
+    def on_places(self, node: Any) -> int:
+        data, indices = node.input
+        _demand(data not in self.steps)
+        first = self.attributes(node).get("batch_dims", 0)
+        if data not in self.places:
+            _demand(self.is_fixed(data) and indices not in self.steps)
+            _demand(self.places[indices] < len(self.shape(indices)) - 1)
+            return self.places[indices]
+        if self.places[data] < first:  # Both have samples there.
+            _demand(self.places.get(indices) == self.places[data] and indices not in self.steps)
+            return self.places[data]
+        return self.place_at(data, indices, first)
+
+    def place_at(self, data: str, indices: str, first: int) -> int:
+        """Along which axis of what is at the places the samples lie, if these are in the samples of their own.
+
+        first   of the dimensions of the data that the places count in."""
+        shape, place = self.shape(indices), self.places[data]
+        column, depth = place - first, shape[-1]
+        if column >= depth:  # The same places in all samples.
             self.are_fixed([indices])
-            _demand(self.places[updates] == several.ndim - 1 + place - depth)
-            return place
+            return len(shape) - 1 + column - depth
+        _demand(self.groups[data] == 1)
         rows = self.shape(data)[place] // _SAMPLES
-        axis = counting.axis_of_own_rows(several[..., place], one[..., place], rows, _SAMPLES)
-        _demand(self.groups[data] == 1 and axis is not None and self.places[updates] == axis)
-        others = [np.delete(each, place, -1) for each in (several, one)]
+        steps = tuple(rows if i == column else 0 for i in range(depth))
+        if indices in self.places:
+            _demand(self.steps.get(indices) == steps)
+            return self.places[indices]
+        several, one = self.in_both(indices)
+        axis = counting.axis_of_own_rows(several[..., column], one[..., column], rows, _SAMPLES)
+        _demand(axis is not None)
+        others = [np.delete(each, column, -1) for each in (several, one)]
         _demand(np.array_equal(others[0], np.concatenate([others[1]] * _SAMPLES, axis)))
-        return place
+        return axis
 
     def on_pad(self, node: Any) -> int:
         place = self.place_of(node)

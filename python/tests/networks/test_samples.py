@@ -275,3 +275,67 @@ def test_numbers_are_put_beside_those_of_the_own_sample():
     assert not is_split(turned, places=ints([1]), row=floats(1, 1))
     assert is_split("t = Transpose(x) row = Slice(t, zero, one) y0 = ScatterND(t, places, row) y = Transpose(y0)",
                     zero=ints(0), one=ints(1), places=ints([1]))
+
+
+@pytest.mark.parametrize("first, is_apart", [
+    ("Identity(each)", True), ("Sub(last, each)", False), ("Mul(each, two)", False), ("Add(each, one)", False)])
+@pytest.mark.parametrize("rest", [
+    "y = GatherND(x, places)",  # The last valid step of a sequence, as PyTorch exports h[torch.arange(n), lengths].
+    "v = ReduceSum<keepdims = 0>(x, axes) y = ScatterND(x, places, v)",
+    "t = Transpose<perm = [1, 0, 2]>(x) turned = Concat<axis = 1>(lengths, own) y = GatherND(t, turned)",
+])
+def test_places_in_the_own_sample(first, is_apart, rest):
+    body = f"""s = Shape<end = 1>(x) n = Squeeze(s) each = Range(zero, n, one) last = Sub(n, one) found = {first}
+        own = Unsqueeze(found, axes) lengths = Unsqueeze(l, axes) places = Concat<axis = 1>(own, lengths) {rest}"""
+    rank = "N,5,3" if "Scatter" in rest else "N,M"
+    zero, one, two = np.arange(3)
+    assert is_apart == is_split(body, "float[N,5,3] x, int64[N] l", f"float[{rank}] y", zero=zero, one=one, two=two,
+                                axes=ints(1))
+
+
+def test_places_are_read_as_places_alone():
+    body = """s = Shape<end = 1>(x) n = Squeeze(s) each = Range(zero, n, one) own = Unsqueeze(each, axes)
+        lengths = Unsqueeze(l, axes) places = Concat<axis = 1>(own, lengths) """
+    constants = {"zero": np.array(0), "one": np.array(1), "axes": ints(1)}
+    inputs = "float[N,5] x, int64[N] l"
+    for rest in ("y = Add(places, places)", "y = Identity(places)", "t = Cast<to = 2>(places) y = Cast<to = 7>(t)"):
+        assert not is_split(body + rest, inputs, "int64[N,2] y", **constants)
+    assert not is_split(body + "t = Transpose(x) y = GatherND(t, places)", inputs, "float[N] y", **constants)
+    assert not is_split(body + "y = GatherND(table, places)", inputs, "float[N] y", table=floats(99, 5), **constants)
+
+
+def test_masks_of_transformers_stay_apart():
+    body = """s = Shape<end = 1>(mask) n = Squeeze(s) each = Range(zero, n, one) own = Unsqueeze(each, axes)
+        wide = Max(own, keys) size = Shape(wide) rows = Expand({rows}, size) columns = Expand(keys, size)
+        r = Unsqueeze(rows, end) c = Unsqueeze(columns, end) places = Concat<axis = -1>(r, c)
+        found = GatherND(mask, places) f = Cast<to = 1>(found) y = Add(x, f)"""
+    constants = {"zero": np.array(0), "one": np.array(1), "axes": ints(1, 2, 3), "end": ints(-1),
+                 "keys": np.arange(5).reshape(1, 1, 1, 5)}
+    for rows, is_apart in (("own", True), ("keys", False)):
+        assert is_split(body.format(rows=rows), "bool[N,5] mask, float[N,2,5,5] x", "float[N,2,5,5] y",
+                        **constants) == is_apart
+
+
+@pytest.mark.parametrize("body, is_apart", [
+    ("t = Transpose<perm = [1, 0, 2]>(x) g = GatherND(t, rows) y = Transpose<perm = [1, 0, 2]>(g)", True),
+    ("y = GatherND<batch_dims = 1>(x, own)", True), ("y = GatherND(table, own)", True), ("y = GatherND(x, rows)", False),
+    ("n = Shape<end = 1>(x) n2 = Concat<axis = 0>(n, one, one) w = Expand(rows1, n2) y = GatherND<batch_dims = 1>(x, w)",
+     True)])
+def test_chosen_rows(body, is_apart):
+    assert is_apart == is_split(body, "float[N,5,3] x, int64[N,2,1] own", "float[N,A,B] y", one=ints(1),
+                                rows=ints([3], [1], [4]), rows1=ints([[2]]), table=floats(9, 3))
+
+
+def test_what_no_result_needs_may_mix_samples():
+    assert is_split("y = Relu(x) t = Transpose(x) other = MatMul(x, t)")
+    assert is_split("n = Shape(x) square = Mul(n, n) other = ConstantOfShape(square) y = Relu(x)")
+
+
+def test_the_shape_of_what_counts_samples():
+    body = ("n = Shape<end = 1>(x) s = Squeeze(n) r = Range(zero, {size}, one) most = Max(r, r) size = Shape(most) "
+            "ones = ConstantOfShape(size) u = Unsqueeze(ones, axis) y = Add(x, u)")
+    constants = {"zero": np.array(0), "one": np.array(1), "axis": ints(1)}
+    assert is_split(body.format(size="s"), **constants)
+    squares = body.format(size="square").replace("r = ", "square = Mul(s, s) r = ")
+    assert not is_split(squares.replace("y = Add(x, u)", "f = ReduceSum<keepdims = 0>(ones) y = Mul(x, f)"),
+                        **constants)
