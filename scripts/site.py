@@ -19,7 +19,7 @@ GROUPS = {
     "Program": ["embedding", "async", "streams", "fences", "memory", "signatures", "native_modules", "threads",
                 "headers"],
     "Real time": ["scheduling", "executor", "realtime", "planning", "simulation", "tracing", "analysis"],
-    "Kernels and NPUs": ["native_kernels", "npu", "performance"],
+    "Kernels and NPUs": ["native_kernels", "npu", "performance", "networks"],
     "Run it": ["tools", "limits", "security", "reliability", "ports", "bare_metal"],
     "Inside": ["architecture", "module_format", "coverage"],
 }
