@@ -115,15 +115,17 @@ absl::StatusOr<std::unique_ptr<SystemLibrary>> SystemLibrary::Load(
   TAKT_ASSIGN_OR_RETURN(UniqueFd file, CreateFile(data));
   TAKT_ASSIGN_OR_RETURN(file, WithFreeName(std::move(file)));
   const std::string path = PathOf(file);
-  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return LinkerError(path);
-  std::unique_ptr<SystemLibrary> library(
-      new SystemLibrary(std::move(file), handle));
+  // Made before the library is open, so that nothing can fail in between.
+  std::unique_ptr<SystemLibrary> library(new SystemLibrary(std::move(file)));
+  library->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library->handle_ == nullptr) return LinkerError(path);
   TAKT_RETURN_IF_ERROR(library->FindSegments());
   return library;
 }
 
-SystemLibrary::~SystemLibrary() { dlclose(handle_); }
+SystemLibrary::~SystemLibrary() {
+  if (handle_ != nullptr) dlclose(handle_);
+}
 
 absl::Status SystemLibrary::FindSegments() {
   Search search;

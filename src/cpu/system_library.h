@@ -47,8 +47,7 @@ class SystemLibrary final : public CodeImage {
     bool executable = false;
   };
 
-  SystemLibrary(UniqueFd file, void* handle)
-      : file_(std::move(file)), handle_(handle) {}
+  explicit SystemLibrary(UniqueFd file) : file_(std::move(file)) {}
 
   absl::Status FindSegments();
   const Segment* FindSegment(const void* address) const;
@@ -56,7 +55,7 @@ class SystemLibrary final : public CodeImage {
   // Open as long as the library: its number is in the name by which the
   // dynamic linker knows it.
   const UniqueFd file_;
-  void* const handle_;  // Of dlopen().
+  void* handle_ = nullptr;  // Of dlopen(); null until then.
   std::vector<Segment> segments_;
 };
 

@@ -2,9 +2,11 @@
 
 #include <dirent.h>
 #include <elf.h>
+#include <link.h>
 
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "cpu/library_executable.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/allocation_faults.h"
 
 namespace takt::cpu {
 namespace {
@@ -61,6 +64,18 @@ size_t CountDescriptors() {
   DIR* const folder = opendir("/proc/self/fd");
   while (readdir(folder) != nullptr) ++count;
   closedir(folder);
+  return count;
+}
+
+// Libraries that the dynamic linker has loaded.
+size_t CountLibraries() {
+  size_t count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info*, size_t, void* data) {
+        ++*static_cast<size_t*>(data);
+        return 0;
+      },
+      &count);
   return count;
 }
 
@@ -164,6 +179,25 @@ TEST(SystemLibraryTest, LeavesNoDescriptorBehind) {
     EXPECT_FALSE(SystemLibrary::Load({}).ok());
   }
   EXPECT_EQ(CountDescriptors(), before);
+}
+
+TEST(SystemLibraryTest, LeavesNothingBehindWithoutMemory) {
+  const std::vector<uint8_t> bytes = Library();
+  const size_t libraries = CountLibraries();
+  const size_t descriptors = CountDescriptors();
+  bool is_hit = true;
+  bool is_loaded = false;
+  for (int64_t first = 0; is_hit; ++first) {
+    try {
+      const AllocationFault fault(first);
+      is_loaded = SystemLibrary::Load(bytes).ok();
+    } catch (const std::bad_alloc&) {
+    }
+    is_hit = AllocationFault::is_hit();
+    EXPECT_EQ(CountLibraries(), libraries) << "allocation " << first;
+    EXPECT_EQ(CountDescriptors(), descriptors) << "allocation " << first;
+  }
+  EXPECT_TRUE(is_loaded);  // Without a fault.
 }
 
 TEST(SystemLibraryTest, ThreadsLoadAtTheSameTime) {
