@@ -67,10 +67,6 @@ class CpuCommandBuffer final : public hal::CommandBuffer {
 
   // OK if a submission may come with `bindings`.
   absl::Status CheckBindings(absl::Span<const hal::Binding> bindings) const;
-  // Marks one more submission. False if it is one-shot and has been submitted.
-  bool TakeSubmission() {
-    return !one_shot() || !submitted_.exchange(true, std::memory_order_relaxed);
-  }
   const Region* first_region() const { return first_region_; }
   uint32_t dispatch_count() const { return dispatch_count_; }
   // Commands and bindings of the largest region.
@@ -94,6 +90,7 @@ class CpuCommandBuffer final : public hal::CommandBuffer {
   static void UnpinBases(absl::Span<Base> bases);
 
  private:
+  friend class CommandSubmission;
   static constexpr char kImplementation = 0;
 
   CpuCommandBuffer(uint32_t mode, size_t binding_capacity, Ref<Object> owner,
@@ -131,6 +128,32 @@ class CpuCommandBuffer final : public hal::CommandBuffer {
   size_t local_memory_bytes_ = 0;
   std::atomic<bool> submitted_{false};
   Ref<Object> route_owner_;
+};
+
+// One submission of a finalized command buffer. Unless it is kept, it leaves no
+// trace: a one-shot command buffer can be submitted again.
+class CommandSubmission {
+ public:
+  explicit CommandSubmission(CpuCommandBuffer& commands)
+      : commands_(commands),
+        is_taken_(
+            !commands.one_shot() ||
+            !commands.submitted_.exchange(true, std::memory_order_relaxed)) {}
+  CommandSubmission(const CommandSubmission&) = delete;
+  CommandSubmission& operator=(const CommandSubmission&) = delete;
+  ~CommandSubmission() {
+    if (!is_taken_ || is_kept_) return;
+    commands_.submitted_.store(false, std::memory_order_relaxed);
+  }
+
+  // False if the command buffer is one-shot and has been submitted.
+  bool is_taken() const { return is_taken_; }
+  void Keep() { is_kept_ = true; }
+
+ private:
+  CpuCommandBuffer& commands_;
+  const bool is_taken_;
+  bool is_kept_ = false;
 };
 
 }  // namespace takt::cpu

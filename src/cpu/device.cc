@@ -391,7 +391,8 @@ absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,
   }
   TAKT_ASSIGN_OR_RETURN(const exec::JobTraits traits, FindTraits(ticket));
   TAKT_RETURN_IF_ERROR(recorded->CheckBindings(bindings));
-  if (!recorded->TakeSubmission()) {
+  CommandSubmission submission(*recorded);
+  if (!submission.is_taken()) {
     return absl::FailedPreconditionError(
         "the one-shot command buffer has been submitted before");
   }
@@ -400,12 +401,14 @@ absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,
   absl::Status status;
   if (ticket.wait != nullptr) status = ticket.wait->Query(&reached);
   if (!status.ok()) {
+    submission.Keep();
     trace_.Done(tag, ticket.signal, status);
     Tell(ticket.signal, status);
-  } else if (!reached ||
-             !TryExecuteInline(ticket, tag, traits, *recorded, bindings)) {
+  } else if (!reached || !TryExecuteInline(ticket, tag, traits, *recorded,
+                                           bindings, submission)) {
     Execution* const execution = Execution::Create(
         *this, traits, ticket.job, ticket.signal, recorded, bindings);
+    submission.Keep();
     execution->set_tag(tag);
     execution->SetCancellation(ticket.job);
     execution->SetBorrower(ticket.job);
@@ -418,7 +421,8 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
                               const OperationTag& tag,
                               const exec::JobTraits& traits,
                               const CpuCommandBuffer& command_buffer,
-                              absl::Span<const hal::Binding> bindings) {
+                              absl::Span<const hal::Binding> bindings,
+                              CommandSubmission& submission) {
   exec::Worker own_worker;
   exec::Worker* worker = &own_worker;
   shop::ScheduledJob* const job =
@@ -440,6 +444,7 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
   absl::InlinedVector<Base, kFewBases> bases(command_buffer.base_count());
   absl::Status status =
       command_buffer.PinBases(bindings, absl::MakeSpan(bases));
+  submission.Keep();
   if (status.ok()) {
     const PartTrace trace{trace_, tag};
     TAKT_TRY {

@@ -29,6 +29,7 @@
 
 namespace takt::cpu {
 
+class CommandSubmission;
 class CpuCommandBuffer;
 class Transfer;
 
@@ -146,11 +147,12 @@ class Device final : public hal::Device {
   void RunStep(const hal::QueueTicket& ticket, const OperationTag& tag,
                Step step);
   // Runs a checked command buffer on this thread if it is small enough. Returns
-  // whether it did.
+  // whether it did, and has kept `submission` then.
   bool TryExecuteInline(const hal::QueueTicket& ticket, const OperationTag& tag,
                         const exec::JobTraits& traits,
                         const CpuCommandBuffer& command_buffer,
-                        absl::Span<const hal::Binding> bindings);
+                        absl::Span<const hal::Binding> bindings,
+                        CommandSubmission& submission);
   Ref<hal::Buffer> CreateBuffer(Ref<PooledStorage> storage,
                                 const hal::BufferParams& params);
 

@@ -1,8 +1,12 @@
 // What the CPU device answers; its queue is the conformance suite's business.
 #include "cpu/device.h"
 
+#include <new>
+#include <vector>
+
 #include "cpu/operation.h"
 #include "gtest/gtest.h"
+#include "tests/support/allocation_faults.h"
 
 namespace takt::cpu {
 namespace {
@@ -78,6 +82,60 @@ TEST(DeviceTest, CloneIsTheSame) {
   Ref<Object> clone =
       Ref<Object>::Adopt(hal::Device::kType.clone(*device, clones));
   EXPECT_EQ(clone.get(), device.get());
+}
+
+// A submission that fails for lack of memory leaves a one-shot command buffer
+// as it was. Each buffer of it needs a base, more than fit on the stack.
+void KeepsACommandBuffer(Ref<hal::Fence> (*make_wait)()) {
+  constexpr int kBuffers = 20;
+  bool is_hit = true;
+  int throw_count = 0;
+  for (int64_t first = 0; is_hit; ++first) {
+    SCOPED_TRACE(first);
+    Ref<Device> device = MakeDevice("local-sync");
+    auto commands =
+        device->CreateCommandBuffer(hal::kCommandBufferOneShot, 3, 0);
+    ASSERT_TRUE(commands.ok()) << commands.status();
+    std::vector<Ref<hal::Buffer>> buffers;
+    for (int i = 0; i < kBuffers; ++i) {
+      buffers.push_back(*device->Allocate({}, 4));
+      ASSERT_TRUE(
+          (*commands)->FillBuffer({buffers[i].get(), 0, 0, 4}, 7, 4).ok());
+    }
+    ASSERT_TRUE((*commands)->Finalize().ok());
+    const Ref<hal::Fence> wait = make_wait();
+    const Ref<hal::Fence> done = hal::Fence::Create();
+    hal::QueueTicket ticket;
+    ticket.wait = wait.get();
+    ticket.signal = done.get();
+    const auto submit = [&] {
+      return device->QueueExecute(ticket, commands->get(), {});
+    };
+    try {
+      const AllocationFault fault(first);
+      EXPECT_TRUE(submit().ok());
+    } catch (const std::bad_alloc&) {
+      ++throw_count;
+      ASSERT_TRUE(submit().ok());
+    }
+    is_hit = AllocationFault::is_hit();
+    EXPECT_EQ(submit().code(), absl::StatusCode::kFailedPrecondition);
+    if (wait != nullptr) {
+      ASSERT_TRUE(wait->Signal().ok());
+    }
+    const absl::Status outcome = done->Wait(kInfiniteFuture);
+    if (!outcome.ok()) {
+      EXPECT_EQ(outcome.code(), absl::StatusCode::kResourceExhausted);
+      continue;
+    }
+    for (const auto& buffer : buffers) EXPECT_EQ(buffer->data()[0], 7);
+  }
+  EXPECT_GT(throw_count, 0);
+}
+
+TEST(DeviceTest, KeepsAOneShotCommandBufferWithoutMemory) {
+  KeepsACommandBuffer([] { return Ref<hal::Fence>(); });
+  KeepsACommandBuffer([] { return hal::Fence::Create(); });
 }
 
 TEST(OperationTest, TellDoesNotChangeAnEndedFence) {
