@@ -71,10 +71,10 @@ bool MemoryBudget::Await(Request& request) {
   bool watch = false;
   {
     MutexLock lock(&mutex_);
-    Group* const group = request.group.get();
+    const Group* const group = request.group.get();
     const bool goes_first = group != nullptr && group->is_admitted_;
-    if (goes_first ? Fits(request.bytes, Reserved(group))
-                   : first_ == nullptr && IsAdmissible(request)) {
+    if ((goes_first || first_ == nullptr) &&
+        IsAdmissible(request, Reserved())) {
       Grant(request);
       return true;
     }
@@ -203,6 +203,7 @@ void MemoryBudget::Retire() {
 }
 
 uint64_t MemoryBudget::RemainingOf(const Group& group) const {
+  ++statistics_.step_count;
   uint64_t remaining = group.pending_bytes_;
   const bool asks_for_more =
       group.is_open_ && !(group.is_parked_ && is_quiet());
@@ -215,12 +216,11 @@ uint64_t MemoryBudget::RemainingOf(const Group& group) const {
   return std::min(remaining, bytes_);
 }
 
-uint64_t MemoryBudget::Reserved(const Group* except) const {
-  uint64_t reserved = 0;
-  for (Group* group = admitted_; group != nullptr;
+MemoryBudget::Sum MemoryBudget::Reserved() const {
+  Sum reserved = 0;
+  for (const Group* group = admitted_; group != nullptr;
        group = group->next_admitted_) {
-    if (group == except) continue;
-    reserved = std::min(bytes_, reserved + RemainingOf(*group));
+    reserved += ReservedFor(group);
   }
   return reserved;
 }
@@ -230,14 +230,17 @@ bool MemoryBudget::Fits(uint64_t bytes, uint64_t reserved) const {
          reserved <= bytes_ - in_use_ - bytes;
 }
 
-bool MemoryBudget::IsAdmissible(const Request& request) const {
-  const uint64_t reserved = Reserved(nullptr);
-  if (request.group == nullptr) return Fits(request.bytes, reserved);
-  const uint64_t need = std::max(request.bytes, RemainingOf(*request.group));
-  if (Fits(need, reserved)) return true;
+bool MemoryBudget::IsAdmissible(const Request& request, Sum reserved) const {
+  const Group* const group = request.group.get();
+  const uint64_t others = AtMostAll(reserved - ReservedFor(group));
+  if (group == nullptr || group->is_admitted_) {
+    return Fits(request.bytes, others);
+  }
+  const uint64_t need = std::max(request.bytes, RemainingOf(*group));
+  if (Fits(need, others)) return true;
   // A group that may need more than the whole budget gets its requests one by
   // one while no other group is about to get memory.
-  return need == bytes_ && reserved == 0 && Fits(request.bytes, 0);
+  return need == bytes_ && others == 0 && Fits(request.bytes, 0);
 }
 
 void MemoryBudget::NoteWaitEnd(const Request& request) {
@@ -258,6 +261,7 @@ void MemoryBudget::Grant(Request& request) {
   if (!group->is_admitted_) {
     group->is_admitted_ = true;
     group->Retain();
+    if (admitted_ != nullptr) admitted_->previous_admitted_ = group;
     group->next_admitted_ = std::exchange(admitted_, group);
     ++admitted_count_;
   }
@@ -267,19 +271,21 @@ void MemoryBudget::Grant(Request& request) {
 hal::Deferred* MemoryBudget::TakeGrantable() {
   hal::Deferred* first = nullptr;
   hal::Deferred** end = &first;
+  if (first_ == nullptr) return first;
+  Sum reserved = Reserved();  // Kept as requests are granted.
   // Admitted groups come first, then the next request in order.
   for (const bool in_turn : {false, true}) {
     bool is_blocked = false;
     Request* before = nullptr;
     for (Request* request = first_; request != nullptr;) {
+      ++statistics_.step_count;
       Request* const next = request->next;
       Group* const group = request->group.get();
       bool grant = false;
-      if (group != nullptr && group->is_admitted_) {
-        grant = Fits(request->bytes, Reserved(group));
-      } else if (in_turn && !is_blocked) {
-        grant = IsAdmissible(*request);
-        is_blocked = !grant;
+      const bool goes_first = group != nullptr && group->is_admitted_;
+      if (goes_first || (in_turn && !is_blocked)) {
+        grant = IsAdmissible(*request, reserved);
+        is_blocked |= !goes_first && !grant;
       }
       if (!grant) {
         before = request;
@@ -289,7 +295,9 @@ hal::Deferred* MemoryBudget::TakeGrantable() {
       (before != nullptr ? before->next : first_) = next;
       if (last_ == request) last_ = before;
       NoteWaitEnd(*request);
+      reserved -= ReservedFor(group);
       Grant(*request);
+      reserved += ReservedFor(group);
       request->grant.request = request;
       request->grant.next = nullptr;
       request->grant.run = [](hal::Deferred* deferred) {
@@ -308,9 +316,10 @@ void MemoryBudget::DropIfDone(Group& group) {
   if (group.is_open_ || group.pending_bytes_ != 0 || !group.is_admitted_) {
     return;
   }
-  Group** link = &admitted_;
-  while (*link != &group) link = &(*link)->next_admitted_;
-  *link = group.next_admitted_;
+  Group* const previous = std::exchange(group.previous_admitted_, nullptr);
+  Group* const next = std::exchange(group.next_admitted_, nullptr);
+  (previous != nullptr ? previous->next_admitted_ : admitted_) = next;
+  if (next != nullptr) next->previous_admitted_ = previous;
   --admitted_count_;
   // A closed group's request that comes late (it was announced before) finds
   // pending bytes; without any, nothing comes.
@@ -337,7 +346,7 @@ std::string MemoryBudget::Explain() const {
 std::string MemoryBudget::DescribeUse() const {
   std::string text =
       absl::StrCat(in_use_, " of the budget of ", bytes_, " bytes are in use");
-  const uint64_t reserved = Reserved(nullptr);
+  const uint64_t reserved = AtMostAll(Reserved());
   if (reserved > 0) {
     absl::StrAppend(&text, ", ", reserved, " are kept for the ",
                     admitted_count_, " invocations that have begun");

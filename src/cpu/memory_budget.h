@@ -68,6 +68,7 @@ class MemoryBudget {
     bool is_open_ = true;
     bool is_parked_ = false;
     bool is_admitted_ = false;
+    Group* previous_admitted_ = nullptr;
     Group* next_admitted_ = nullptr;
     uint64_t granted_bytes_ = 0;  // Ever.
     uint64_t pending_bytes_ = 0;  // Queued, whether or not reached yet.
@@ -95,6 +96,7 @@ class MemoryBudget {
     uint64_t bytes_waiting = 0;  // Requests that the timeline has reached.
     uint64_t waiting_count = 0;
     uint64_t wait_count = 0;  // Requests that have had to wait so far.
+    uint64_t step_count = 0;  // Looks at a request or a group so far.
   };
 
   // `bytes` is not 0. `timers` may be null if stall_ns is kInfiniteFuture.
@@ -139,6 +141,8 @@ class MemoryBudget {
   std::string Explain() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
+  using Sum = unsigned __int128;  // Of the bytes of many groups.
+
   struct StallTimer : TimerService::Timer {
     MemoryBudget* budget = nullptr;
   };
@@ -159,18 +163,27 @@ class MemoryBudget {
   // The bytes that `group` may still ask for, at most bytes_.
   uint64_t RemainingOf(const Group& group) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The sum of it over the admitted groups but `except`, at most bytes_.
-  uint64_t Reserved(const Group* except) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // What is kept for `group`: 0 for null and for one that is not admitted.
+  uint64_t ReservedFor(const Group* group) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return group != nullptr && group->is_admitted_ ? RemainingOf(*group) : 0;
+  }
+  // The sum of it over the admitted groups.
+  Sum Reserved() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  uint64_t AtMostAll(Sum bytes) const {
+    return bytes < bytes_ ? static_cast<uint64_t>(bytes) : bytes_;
+  }
   // Whether in_use_ + `bytes` + `reserved` are within the budget.
   bool Fits(uint64_t bytes, uint64_t reserved) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether the request, the first to wait of its group, may be granted.
-  bool IsAdmissible(const Request& request) const
+  // `reserved` is Reserved().
+  bool IsAdmissible(const Request& request, Sum reserved) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Grant(Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Takes the requests that can be granted from the list. The caller runs the
-  // result after it has unlocked.
+  // result after it has unlocked. Its steps grow with the sum of the requests
+  // and the groups, not with their product.
   hal::Deferred* TakeGrantable() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Forgets an admitted group that will get nothing more.
   void DropIfDone(Group& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -193,7 +206,7 @@ class MemoryBudget {
   Group* admitted_ ABSL_GUARDED_BY(mutex_) = nullptr;  // Each is retained.
   size_t admitted_count_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t work_count_ ABSL_GUARDED_BY(mutex_) = 0;
-  Statistics statistics_ ABSL_GUARDED_BY(mutex_);
+  mutable Statistics statistics_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace takt::cpu

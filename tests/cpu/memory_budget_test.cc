@@ -369,6 +369,59 @@ TEST(MemoryBudgetTest, StallsAreNotCheckedOnceRetired) {
 // Each invocation asks for its parts one by one, the next once it has got the
 // one before, and gives all back when it has all. Steps of different
 // invocations come in random order. No invocation may be left waiting.
+// Groups of two requests of 1 byte each; the budget is what they all need.
+struct Waiting {
+  explicit Waiting(uint64_t count) : budget(2 * count) {
+    for (uint64_t i = 0; i < count; ++i) {
+      groups.push_back(MakeGroup(budget, 2));
+      first.push_back(std::make_unique<TestRequest>(budget, 1, groups[i]));
+    }
+  }
+  ~Waiting() {
+    for (const auto& request : first) request->GiveBack();
+    for (const auto& request : second) request->GiveBack();
+    EXPECT_EQ(budget.statistics().bytes_in_use, 0u);
+    EXPECT_EQ(budget.statistics().waiting_count, 0u);
+  }
+  void AnnounceSecond() {
+    for (const auto& group : groups) {
+      second.push_back(std::make_unique<TestRequest>(budget, 1, group));
+      group->Close();
+    }
+  }
+  // The steps in which `bytes` that come back are granted.
+  uint64_t StepsOf(uint64_t bytes) {
+    const uint64_t before = budget.statistics().step_count;
+    budget.GiveBack(bytes);
+    EXPECT_EQ(budget.statistics().waiting_count, 0u);
+    return budget.statistics().step_count - before;
+  }
+
+  MemoryBudget budget;
+  std::vector<Ref<Group>> groups;
+  std::vector<std::unique_ptr<TestRequest>> first, second;
+};
+
+TEST(MemoryBudgetTest, AdmitsManyGroupsInFewSteps) {
+  constexpr uint64_t kCount = 1000;
+  Waiting waiting(kCount);
+  waiting.AnnounceSecond();
+  ASSERT_TRUE(waiting.budget.TryTake(2 * kCount));
+  for (const auto& request : waiting.first) request->Await();
+  EXPECT_LE(waiting.StepsOf(2 * kCount), 8 * kCount);
+  for (const auto& request : waiting.second) request->Await();
+}
+
+TEST(MemoryBudgetTest, ManyGroupsGetTheirRestInFewSteps) {
+  constexpr uint64_t kCount = 1000;
+  Waiting waiting(kCount);
+  for (const auto& request : waiting.first) request->Await();
+  ASSERT_TRUE(waiting.budget.TryTake(kCount));
+  waiting.AnnounceSecond();
+  for (const auto& request : waiting.second) request->Await();
+  EXPECT_LE(waiting.StepsOf(kCount), 8 * kCount);
+}
+
 TEST(MemoryBudgetTest, RandomInvocationsAllFinish) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
