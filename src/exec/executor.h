@@ -154,8 +154,8 @@ class Executor : public Object {
   // executor. nullptr, which allows all workers, if all of them are on `cpus`
   // or there are no workers. If the workers have no placement, the first call
   // keeps each on a processor of its own. INVALID_ARGUMENT, with the CPUs of
-  // the workers, if none is on `cpus`. Allocates nothing for CPUs of an earlier
-  // call.
+  // the workers, if none is on `cpus`. Allocates nothing, and keeps nothing
+  // more, for the workers of an earlier call.
   virtual absl::StatusOr<const WorkerSet*> FindAffinity(const CpuSet& cpus) = 0;
   // `workers`, which is not empty, as a set that lives as long as the executor;
   // nullptr if it has all workers. They stay on their CPUs, as after

@@ -245,28 +245,39 @@ void StealingExecutor::Trim() {
   WakeAll();
 }
 
-absl::StatusOr<const WorkerSet*> StealingExecutor::FindAffinity(
-    const CpuSet& cpus) {
-  MutexLock lock(&mutex_);
-  for (const Affinity& known : affinities_) {
-    if (known.cpus == cpus) return known.set;
-  }
-  WorkerSet set;
+absl::Status StealingExecutor::NobodyIsOn(const CpuSet& cpus) const {
   std::vector<std::string> placements;
   for (uint32_t i = 0; i < worker_count(); ++i) {
-    const WorkerSlot& slot = *workers_[i];
-    if (slot.placement.IsSubsetOf(cpus)) set.Add(i);
-    placements.push_back(slot.placement.ToString());
+    placements.push_back(workers_[i]->placement.ToString());
   }
-  if (set.count() == 0 && worker_count() > 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "affinity ", cpus.ToString(), ": no worker is there; they are on ",
-        absl::StrJoin(placements, ", ")));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "affinity ", cpus.ToString(), ": no worker is there; they are on ",
+      absl::StrJoin(placements, ", ")));
+}
+
+absl::StatusOr<const WorkerSet*> StealingExecutor::FindAffinity(
+    const CpuSet& cpus) {
+  const uint32_t all = worker_count();
+  const auto is_there = [&](uint32_t worker) {
+    return workers_[worker]->placement.IsSubsetOf(cpus);
+  };
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < all; ++i) count += is_there(i);
+  if (count == all) return nullptr;
+  if (count == 0) return NobodyIsOn(cpus);
+  MutexLock lock(&mutex_);
+  for (const auto& known : worker_sets_) {
+    bool is_same = known->count() == count;
+    for (uint32_t i = 0; is_same && i < all; ++i) {
+      is_same = !known->Contains(i) || is_there(i);
+    }
+    if (is_same) return known.get();
   }
-  const WorkerSet* found = nullptr;
-  if (set.count() < worker_count()) found = FindWorkerSet(std::move(set));
-  affinities_.push_back({cpus, found});
-  return found;
+  WorkerSet set;
+  for (uint32_t i = 0; i < all; ++i) {
+    if (is_there(i)) set.Add(i);
+  }
+  return FindWorkerSet(std::move(set));
 }
 
 const WorkerSet* StealingExecutor::FindWorkers(const WorkerSet& workers) {

@@ -145,6 +145,8 @@ class StealingExecutor final : public Executor {
   // On the thread itself, detaches it instead and returns true: it then drops
   // a reference to the executor at its end.
   bool JoinOrDetach(WorkerThread& thread);
+  // The error for CPUs where no worker is.
+  absl::Status NobodyIsOn(const CpuSet& cpus) const;
   const WorkerSet* FindWorkerSet(WorkerSet set)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddCallerCounts(const ThreadCounters& counters)
@@ -429,11 +431,7 @@ class StealingExecutor final : public Executor {
   mutable Mutex mutex_;
   ExecutorStatistics::Counts caller_counts_ ABSL_GUARDED_BY(mutex_);
   bool is_pinned_ ABSL_GUARDED_BY(mutex_) = false;
-  struct Affinity {
-    CpuSet cpus;
-    const WorkerSet* set;  // One of worker_sets_; null: all workers.
-  };
-  std::vector<Affinity> affinities_ ABSL_GUARDED_BY(mutex_);
+  // Each set of workers that was asked for, once.
   std::vector<std::unique_ptr<WorkerSet>> worker_sets_ ABSL_GUARDED_BY(mutex_);
 };
 

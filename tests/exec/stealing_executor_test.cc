@@ -625,6 +625,30 @@ TEST(FindAffinityTest, ItsErrorNamesTheCpusOfTheWorkers) {
   executor->Shutdown();
 }
 
+// However many affinities there are: those that name the same workers share
+// what the executor keeps of them.
+TEST(FindAffinityTest, KeepsOneSetForTheSameWorkers) {
+  Executor::Options options = OptionsOf(2);
+  options.placement = OneEach(2);
+  Ref<Executor> executor = Make(options);
+  CpuSet cpus = CpuSet::FromMask(1);
+  const auto expected = executor->FindAffinity(cpus);
+  ASSERT_TRUE(expected.ok());
+  std::vector<CpuSet> affinities;
+  for (uint32_t cpu = 2; cpu < 100; ++cpu) {
+    cpus.Add(cpu);
+    affinities.push_back(cpus);
+  }
+  const AllocationFault fault(0);
+  for (const CpuSet& affinity : affinities) {
+    const auto found = executor->FindAffinity(affinity);
+    ASSERT_TRUE(found.ok());
+    EXPECT_EQ(*found, *expected);
+  }
+  EXPECT_FALSE(AllocationFault::is_hit());
+  executor->Shutdown();
+}
+
 TEST(FindAffinityTest, TheFirstAffinityPinsAllWorkers) {
   const CpuSet cpus = topology::AllowedCpus();
   if (cpus.count() < 2) GTEST_SKIP() << "one CPU";
