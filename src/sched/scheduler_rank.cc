@@ -114,6 +114,8 @@ void Scheduler::TakeTag(OperationRecord* operation) {
     least_ns =
         std::min(least_ns, OfAll(alternative.expected_ns, alternative.shards));
   }
+  // What can run nowhere takes no place.
+  if (least_ns == kInfiniteFuture) now = 0;
   StreamRecord* stream = operation->job->stream;
   if (now_ns_ - stream->fair_until_ns <= ShareAccount::kLeewayNs) {
     now = std::min(now, stream->fair_until);

@@ -52,5 +52,25 @@ TEST(FairQueueTest, ADurationWithoutEndIsNoOverflow) {
   EXPECT_GE(queue.Add(0, 1), tag);
 }
 
+// At the end of its range a queue stays there: no tag falls back, none is
+// beyond the end, and corrections bring it back.
+TEST(FairQueueTest, TagsStayInRange) {
+  constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
+  FairQueue queue(1);
+  queue.Add(0, kLast);
+  const int64_t end = queue.Add(0, 0);
+  queue.Correct(0, kLast);
+  EXPECT_EQ(queue.Add(0, 0), end);
+  queue.Correct(0, kLast - end + 1);
+  EXPECT_EQ(queue.Add(0, kLast), end);
+  EXPECT_EQ(queue.Add(kLast, kLast), end);
+  queue.Correct(end, 0);
+  EXPECT_EQ(queue.Add(0, 0), 0);
+  queue.Correct(kLast, 0);
+  EXPECT_EQ(queue.Add(0, 0), 0);
+  queue.Correct(0, 7);
+  EXPECT_EQ(queue.Add(0, 0), 7);
+}
+
 }  // namespace
 }  // namespace takt::sched

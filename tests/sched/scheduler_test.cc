@@ -793,6 +793,38 @@ TEST(SchedulerTest, FewestClustersKeepsOneIdleWhileDeadlinesAllow) {
   EXPECT_NE(shop.Decide(2)[0].pool, pool);
 }
 
+// An operation that no allowed resource can run costs its stream nothing of its
+// weight.
+TEST(SchedulerTest, AnOperationWithoutAPlaceKeepsItsStreamsTurn) {
+  Shop shop(TwoClustersAndNpu());
+  const KernelId kernel = shop.Kernel({{0, 4, 10, 0}});
+  const KernelId elsewhere = shop.Kernel({{1, 1, 10, 0}});
+  StreamOptions terms = Terms(kNoProgram, kBestEffort);
+  terms.weight = 1;
+  terms.pools = 1;  // "big"
+  const StreamId first = shop.Add(terms);
+  const StreamId second = shop.Add(terms);
+  const StreamId third = shop.Add(terms);
+  const JobId lost = shop.Release(first, 20'000);
+  shop->OperationReady(lost, elsewhere, 20'000'000);
+  EXPECT_TRUE(shop.Decide(20'000).empty());
+  shop->Drop(lost, 20'000'000);
+  shop.Decide(20'000);
+  // Two wait for the third, and start in the order in which they came.
+  const auto add = [&](StreamId stream) {
+    shop->OperationReady(shop.Release(stream, 20'001), kernel, 20'001'000);
+  };
+  add(third);
+  const auto starts = shop.Decide(20'001);
+  ASSERT_EQ(starts.size(), 1u);
+  add(first);
+  add(second);
+  EXPECT_TRUE(shop.Decide(20'001).empty());
+  const auto next = shop.Finish(starts[0], 20'011);
+  ASSERT_EQ(next.size(), 1u);
+  EXPECT_EQ(next[0].stream, first);
+}
+
 TEST(SchedulerTest, FindsOperationsAsTheyBecomeReady) {
   Shop shop(Cores(2));
   const KernelId kernel = shop.Kernel({{0, 1, 10, 0}});
