@@ -10,6 +10,7 @@
 #include "base/math.h"
 #include "base/status.h"
 #include "base/unaligned.h"
+#include "hal/dtype.h"
 
 // The parser reports errors to its handler; nothing is thrown.
 #define JSON_NOEXCEPTION
@@ -36,23 +37,6 @@ struct Tensor {
   std::vector<uint64_t> data_offsets;
   bool has_shape = false;
 };
-
-// Bits of an element; 0 for a dtype unknown here, whose size is not checked.
-uint64_t BitsOf(absl::string_view dtype) {
-  struct Entry {
-    absl::string_view dtype;
-    uint64_t bits;
-  };
-  static constexpr Entry kTable[] = {
-      {"BOOL", 8}, {"U8", 8},   {"I8", 8},   {"F8_E5M2", 8}, {"F8_E4M3", 8},
-      {"I16", 16}, {"U16", 16}, {"F16", 16}, {"BF16", 16},   {"I32", 32},
-      {"U32", 32}, {"F32", 32}, {"F64", 64}, {"I64", 64},    {"U64", 64},
-  };
-  for (const Entry& entry : kTable) {
-    if (entry.dtype == dtype) return entry.bits;
-  }
-  return 0;
-}
 
 // Takes the events of the JSON parser, which keeps no tree and does not
 // recurse. Each method returns true if the parser should continue.
@@ -204,7 +188,8 @@ absl::Status CheckTensor(const Tensor& tensor, uint64_t data_bytes) {
         "'%s': data_offsets [%d, %d] are not within the %d bytes of data",
         tensor.name, begin, end, data_bytes));
   }
-  const uint64_t bits = BitsOf(tensor.dtype);
+  // The size of a dtype that is unknown here is not checked.
+  const uint64_t bits = hal::DtypeBits(tensor.dtype);
   if (bits == 0 || !tensor.has_shape) return absl::OkStatus();
   uint64_t bytes = bits / 8;
   for (uint64_t dimension : tensor.shape) {

@@ -14,6 +14,7 @@
 #include "base/stable_sort.h"
 #include "base/status.h"
 #include "hal/buffer_view.h"
+#include "hal/dtype.h"
 #include "hal/element_type.h"
 #include "runtime/function.h"
 
@@ -22,35 +23,6 @@ namespace {
 
 // Of all records of a stream.
 constexpr uint64_t kBytesMax = uint64_t{1} << 32;
-
-// The name of an element type in .safetensors files; nullptr: it has none.
-const char* DtypeOf(hal::ElementType type) {
-  using Kind = hal::NumericalKind;
-  struct Dtype {
-    Kind kind;
-    uint32_t bits;
-    const char* name;
-  };
-  static constexpr Dtype kDtypes[] = {
-      {Kind::kBoolean, 8, "BOOL"},         {Kind::kSignedInteger, 8, "I8"},
-      {Kind::kSignedInteger, 16, "I16"},   {Kind::kSignedInteger, 32, "I32"},
-      {Kind::kSignedInteger, 64, "I64"},   {Kind::kUnsignedInteger, 8, "U8"},
-      {Kind::kUnsignedInteger, 16, "U16"}, {Kind::kUnsignedInteger, 32, "U32"},
-      {Kind::kUnsignedInteger, 64, "U64"}, {Kind::kFloatIeee, 16, "F16"},
-      {Kind::kFloatIeee, 32, "F32"},       {Kind::kFloatIeee, 64, "F64"},
-      {Kind::kBFloat, 16, "BF16"},         {Kind::kF8E5M2, 8, "F8_E5M2"},
-      {Kind::kF8E4M3FN, 8, "F8_E4M3"},
-  };
-  Kind kind = hal::KindOf(type);
-  if (kind == Kind::kInteger) kind = Kind::kSignedInteger;
-  if (kind == Kind::kFloat) kind = Kind::kFloatIeee;
-  for (const Dtype& dtype : kDtypes) {
-    if (dtype.kind == kind && dtype.bits == hal::BitCount(type)) {
-      return dtype.name;
-    }
-  }
-  return nullptr;
-}
 
 // A scalar, as the low bytes of its slot hold it. None: not a scalar.
 absl::optional<CaptureField> ScalarField(vm::ValueKind kind) {
@@ -81,7 +53,7 @@ absl::StatusOr<CaptureField> FieldOf(const runtime::ValueType& type) {
         "is not known to be a tensor of a static shape (", type.type_or_kind(),
         "); a declaration of the function gives it one"));
   }
-  const char* const dtype = DtypeOf(type.element_type);
+  const char* const dtype = hal::DtypeName(type.element_type);
   if (dtype == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat(hal::ElementTypeName(type.element_type),
