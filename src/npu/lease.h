@@ -96,8 +96,9 @@ class Lease {
 // belong to no job. They have the urgency of a job of normal priority.
 class ScopedLease {
  public:
-  explicit ScopedLease(Lease& lease) : lease_(lease) {
-    lease.Acquire(Urgency());
+  explicit ScopedLease(Lease& lease, const Urgency& urgency = Urgency())
+      : lease_(lease) {
+    lease.Acquire(urgency);
   }
   ~ScopedLease() { lease_.Release(); }
   ScopedLease(const ScopedLease&) = delete;

@@ -77,6 +77,12 @@ absl::optional<cpu::ImportFunction> NpuFormats::Resolve(
   }
   unit_->CountCode();
   MutexLock lock(&mutex_);
+  // Executables may come and go; the device keeps each import once.
+  for (Import& known : imports_) {
+    if (known.function == import.function && known.context == import.context) {
+      return cpu::ImportFunction{&NpuFormats::CallImport, &known};
+    }
+  }
   imports_.push_back(import);
   return cpu::ImportFunction{&NpuFormats::CallImport, &imports_.back()};
 }

@@ -20,9 +20,9 @@ absl::StatusOr<uint64_t> NpuUnit::LoadProgram(absl::Span<const uint8_t> data) {
     return absl::DataLossError(absl::StrCat(
         "NPU ", driver_.name, ": ", data.size(), " bytes that are no program"));
   }
-  TAKT_RETURN_IF_ERROR(
-      ResultStatus(result, absl::StrCat("NPU ", driver_.name, ": program")));
-  return program;
+  // No text without an error: to find no memory for it would lose the program.
+  if (result == TAKT_NPU_RESULT_OK) return program;
+  return ResultStatus(result, absl::StrCat("NPU ", driver_.name, ": program"));
 }
 
 void NpuUnit::UnloadProgram(uint64_t program) {
@@ -84,10 +84,10 @@ absl::StatusOr<uint64_t> NpuUnit::Allocate(uint64_t byte_length) {
   const ScopedLease lease(lease_);
   const takt_npu_result_t result =
       KnownResult(driver_.allocate(unit_, byte_length, &buffer));
-  TAKT_RETURN_IF_ERROR(
-      ResultStatus(result, absl::StrCat("NPU ", driver_.name, ": ", byte_length,
-                                        " bytes of its memory")));
-  return buffer;
+  if (result == TAKT_NPU_RESULT_OK) return buffer;  // As in LoadProgram().
+  return ResultStatus(result,
+                      absl::StrCat("NPU ", driver_.name, ": ", byte_length,
+                                   " bytes of its memory"));
 }
 
 void NpuUnit::Free(uint64_t buffer) {

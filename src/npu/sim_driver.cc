@@ -314,9 +314,13 @@ takt_npu_result_t SimUnit::Allocate(uint64_t byte_length,
   if (!RangeFits(allocated_bytes_, byte_length, profile_.memory_bytes)) {
     return TAKT_NPU_RESULT_NO_MEMORY;
   }
+  TAKT_TRY {
+    std::vector<uint8_t> memory(byte_length);
+    buffers_.emplace(last_buffer_ + 1, std::move(memory));
+  }
+  TAKT_CATCH(const std::bad_alloc&) { return TAKT_NPU_RESULT_NO_MEMORY; }
   allocated_bytes_ += byte_length;
   *out_buffer = ++last_buffer_;
-  buffers_[last_buffer_].resize(byte_length);
   return TAKT_NPU_RESULT_OK;
 }
 

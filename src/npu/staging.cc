@@ -195,11 +195,10 @@ absl::Status Staging::Run(const takt_npu_mmt4d_t& product,
   // Between panels the buffer and the unit go to the most urgent request.
   absl::Status status;
   for (int64_t panel = 0; panel < product.m && status.ok(); ++panel) {
-    turn_.Acquire(request.urgency);
+    const ScopedLease turn(turn_, request.urgency);
     absl::StatusOr<Blocks> blocks = Plan(product);
     status = blocks.ok() ? RunPanel(product, *blocks, panel, request)
                          : blocks.status();
-    turn_.Release();
   }
   return status;
 }

@@ -21,6 +21,9 @@ namespace {
 
 using testing::HasSubstr;
 
+// What the imports of a driver are given.
+int driver_contexts[2];
+
 class NpuFormatsTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -68,6 +71,29 @@ TEST_F(NpuFormatsTest, RunsAProgramOnceADispatch) {
   ASSERT_TRUE((*code)->RunWorkgroups(0, arguments, 0, 2, worker).ok());
   ASSERT_TRUE((*code)->RunWorkgroups(0, arguments, 2, 3, worker).ok());
   EXPECT_EQ(words[0], 42u);
+}
+
+// Executables of one import that are loaded over and over share what the device
+// keeps of it.
+TEST_F(NpuFormatsTest, ImportsAreKeptOnce) {
+  takt_npu_driver_t driver = *HostDriver();
+  driver.find_import = [](void*, const char* name, takt_npu_import_t* function,
+                          void** context) {
+    *function = [](void*, void*, void*) { return 0; };
+    *context = name[0] == 'a' ? &driver_contexts[0] : &driver_contexts[1];
+    return TAKT_NPU_RESULT_OK;
+  };
+  NpuUnit::Options options;
+  options.time = std::make_shared<VirtualTime>();
+  auto unit = NpuUnit::Open(&driver, options);
+  ASSERT_TRUE(unit.ok()) << unit.status();
+  NpuFormats formats(*std::move(unit), false);
+  const auto first = formats.Resolve("a");
+  const auto again = formats.Resolve("a");
+  const auto other = formats.Resolve("b");
+  ASSERT_TRUE(first.has_value() && again.has_value() && other.has_value());
+  EXPECT_EQ(again->context, first->context);
+  EXPECT_NE(other->context, first->context);
 }
 
 TEST(ScopedUrgencyTest, IsThatOfTheInnermostJob) {

@@ -4,7 +4,9 @@
 
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/random.h"
@@ -12,6 +14,8 @@
 #include "npu/operation.h"
 #include "npu/reference.h"
 #include "npu/sim_driver.h"
+#include "tests/support/allocation_faults.h"
+#include "tests/support/bounded_wait.h"
 
 namespace takt::npu {
 namespace {
@@ -139,6 +143,48 @@ TEST(OperationRunnerTest, OthersThanTheUnitsAreDoneInBetween) {
   EXPECT_EQ(unit->statistics().unsupported_count,
             operations.size() - product_count);
   EXPECT_LE(unit->statistics().batch_count, product_count);
+}
+
+// A product that found no memory leaves the unit, and the unit's memory, to the
+// next one.
+TEST(OperationRunnerTest, AUnitOfOwnMemoryIsLeftWithoutMemory) {
+  const std::vector<uint8_t> left(16, 2), right(16, 3);
+  bool is_hit = true;
+  for (int64_t first = 0; is_hit; ++first) {
+    SCOPED_TRACE(first);
+    Ref<NpuUnit> unit = OpenSim(R"({"memory": "own", "memory_bytes": 4096})");
+    std::vector<int32_t> out(4);
+    const auto bytes = [](const auto& values) {
+      return const_cast<uint8_t*>(
+          reinterpret_cast<const uint8_t*>(values.data()));
+    };
+    takt_npu_operation_t operation = MakeOperation(TAKT_NPU_KIND_MMT4D);
+    takt_npu_mmt4d_t& p = operation.mmt4d;
+    p.type = TAKT_NPU_TYPE_S8_S8_S32;
+    p.m = p.n = 1;
+    p.k = 2;
+    p.m0 = p.n0 = 2;
+    p.k0 = 4;
+    p.left = {bytes(left), 0, 0, left.size()};
+    p.right = {bytes(right), 0, 0, right.size()};
+    p.out = {bytes(out), 0, 0, 16};
+    try {
+      const AllocationFault fault(first);
+      RunOperations(*unit, {&operation, 1}, NpuRequest()).IgnoreError();
+    } catch (const std::bad_alloc&) {
+    }
+    is_hit = AllocationFault::is_hit();
+    const uint64_t before = unit->statistics().operation_count;
+    Flag is_done;
+    std::thread next([&] {
+      EXPECT_TRUE(RunOperations(*unit, {&operation, 1}, NpuRequest()).ok());
+      is_done.Set();
+    });
+    ASSERT_TRUE(is_done.Wait()) << "the unit is not free";
+    next.join();
+    EXPECT_EQ(out, std::vector<int32_t>(4, 8 * 2 * 3));
+    EXPECT_GT(unit->statistics().operation_count, before);
+  }
 }
 
 TEST(OperationRunnerTest, TakesLooksAtTypeTileAndAlignment) {
