@@ -1,10 +1,12 @@
 #include "runtime/context.h"
 
+#include <new>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/exceptions.h"
 #include "base/status.h"
 #include "cpu/device.h"
 #include "cpu/vmvx_executable.h"
@@ -152,7 +154,9 @@ absl::StatusOr<Ref<Context>> Context::Create(Instance* instance,
 absl::Status Context::Notify(vm::Signal::Kind signal) {
   BlockingWait thread(executor());
   const bool entered = call_queue_.Enter(thread);
-  absl::Status status = vm_->Notify(signal);
+  absl::Status status = OutOfMemory();
+  TAKT_TRY { status = vm_->Notify(signal); }
+  TAKT_CATCH(const std::bad_alloc&) {}
   if (entered) call_queue_.Leave();
   return status;
 }

@@ -234,7 +234,6 @@ const std::map<std::string, std::string> kTestedBy = {
     {"runtime/call_batch", "tests/api/call_batch_test.cc"},
     {"runtime/call_options", "tests/api/async_call_test.c"},
     {"runtime/call_trace", "tests/api/trace_test.c"},
-    {"runtime/context", "tests/api/context_test.c"},
     {"runtime/device", "tests/api/device_test.c"},
     {"runtime/function", "tests/api/function_test.c"},
     {"runtime/initializer_waiter", "tests/api/context_test.c"},
