@@ -175,6 +175,7 @@ def compile(
         with _passes("rewriting"):
             return importers.rewritten(source, precision)
 
+    @functools.lru_cache(maxsize=2)  # Recipes of one precision share it.
     def rewrite(precision: str) -> bytes | None:
         found = read_rewritten(precision)
         return None if found is None else annotate(found.mlir)
@@ -469,6 +470,8 @@ class Job:
     open_inputs: dict[str, str] = dataclasses.field(default_factory=dict)
     path: str = ""  # Of the model, if it is a file.
     cache_bytes_max: int = _CACHE_BYTES_MAX
+    # Of the programs, by the precision of the rewritten ones; None is the key of `mlir`.
+    hashes: dict[str | None, hashlib._Hash] = dataclasses.field(default_factory=dict)
 
     def compile(self, recipe: recipes.Recipe) -> Artifact:
         """Compiles the model, or uses the cached module."""
@@ -479,7 +482,7 @@ class Job:
         version = compiler_version()
         mlir = self._program(recipe)
         command_flags = self._flags(recipe)
-        key = hashlib.sha256(mlir)
+        key = self._hash_of(recipe, mlir)
         key.update("\0".join([version, _machine(self.target), _NPU if self.has_npu else "", *command_flags]).encode())
         if recipe.tiles:
             key.update(json.dumps(recipe.tiles, sort_keys=True).encode())
@@ -492,9 +495,20 @@ class Job:
             report["compile_seconds"] = round(time.monotonic() - begin, 3)
         return Artifact(path, recipe, self.target, report, [placing.Layer(**each) for each in placement])
 
+    def _precision(self, recipe: recipes.Recipe) -> str | None:
+        """Of the rewritten program; None: the recipe is for the program as it was."""
+        return targets.precision_of(recipe.precision, self.target) if recipe.is_rewritten else None
+
+    def _hash_of(self, recipe: recipes.Recipe, mlir: bytes) -> hashlib._Hash:
+        """Of the recipe's program, `mlir`, which may be large: recipes that share it share its hash."""
+        precision = self._precision(recipe)
+        if precision not in self.hashes:
+            self.hashes[precision] = hashlib.sha256(mlir)
+        return self.hashes[precision].copy()
+
     def _program(self, recipe: recipes.Recipe) -> bytes:
-        precision = targets.precision_of(recipe.precision, self.target)
-        mlir = self.rewrite(precision) if recipe.is_rewritten else self.mlir()
+        precision = self._precision(recipe)
+        mlir = self.mlir() if precision is None else self.rewrite(precision)
         if mlir is None:
             raise CompileError(f"recipe {recipe.name}: the program has nothing for Takt's kernels")
         return mlir

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import os
 import pathlib
@@ -6,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+import types
 
 import numpy as np
 import pytest
@@ -364,6 +366,25 @@ def test_a_recipe_that_fails_falls_back(needs_compiler, tmp_path):
     artifact = takt.compile(MUL, cache=tmp_path, recipe=broken)
     assert artifact.recipe.name == "plain"
     assert "there-is-no-such-flag" in artifact.report["failed"]["broken"]
+
+
+@pytest.mark.parametrize("is_rewritten", [False, True])
+def test_recipes_of_one_program_share_it(needs_compiler, mlp, tmp_path, monkeypatch, is_rewritten):
+    """It is annotated once, and its hash, by which the cache knows it, is taken once."""
+    import hashlib
+
+    from takt.compiling import compiler, declarations
+
+    hashed, annotated = [], []
+    annotate = declarations.annotate
+    monkeypatch.setattr(declarations, "annotate", lambda *a, **own: annotated.append(a) or annotate(*a, **own))
+    monkeypatch.setattr(compiler, "hashlib", types.SimpleNamespace(
+        sha256=lambda data: hashed.append(data) or hashlib.sha256(data)))
+    broken = dataclasses.replace(recipes.RECIPES["native" if is_rewritten else "channels_last"], name="broken",
+                                 flags=("--there-is-no-such-flag",))
+    artifact = takt.compile(mlp[0], cache=tmp_path, recipe=broken)
+    assert [*artifact.report["failed"]] == ["broken"] and artifact.recipe.is_rewritten == is_rewritten
+    assert len(hashed) == len(annotated) == 1
 
 
 def test_what_does_not_compile_says_why(needs_compiler, tmp_path):
