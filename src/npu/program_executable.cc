@@ -21,11 +21,12 @@ absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> ProgramExecutable::Load(
     return absl::UnimplementedError(
         absl::StrCat("NPU ", unit->driver_name(), " runs no programs"));
   }
-  TAKT_ASSIGN_OR_RETURN(const uint64_t program, unit->LoadProgram(data));
+  // Made before the program is loaded, so that nothing can lose the program.
   std::shared_ptr<ProgramExecutable> code(
-      new ProgramExecutable(std::move(unit), program));
+      new ProgramExecutable(std::move(unit)));
+  TAKT_ASSIGN_OR_RETURN(code->program_, code->unit_->LoadProgram(data));
   TAKT_ASSIGN_OR_RETURN(const auto described,
-                        code->unit_->DescribeFunctions(program));
+                        code->unit_->DescribeFunctions(code->handle()));
   std::vector<Function> functions;
   for (const takt_npu_function_t& each : described) {
     if (each.constant_count > hal::CommandBuffer::kMaxDispatchConstants ||
@@ -45,7 +46,9 @@ absl::StatusOr<std::shared_ptr<cpu::ExecutableCode>> ProgramExecutable::Load(
   return code;
 }
 
-ProgramExecutable::~ProgramExecutable() { unit_->UnloadProgram(program_); }
+ProgramExecutable::~ProgramExecutable() {
+  if (program_.has_value()) unit_->UnloadProgram(*program_);
+}
 
 absl::Status ProgramExecutable::RunWorkgroups(
     size_t function, const cpu::DispatchArguments& arguments, uint32_t begin,
@@ -66,7 +69,7 @@ absl::Status ProgramExecutable::RunWorkgroups(
   std::memset(&operation, 0, sizeof(operation));
   operation.kind = TAKT_NPU_KIND_PROGRAM;
   takt_npu_program_t& run = operation.program;
-  run.program = program_;
+  run.program = handle();
   run.function = function;
   for (size_t d = 0; d < 3; ++d) {
     run.workgroups[d] = arguments.workgroup_count[d];

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "absl/types/optional.h"
 #include "cpu/loaded_executable.h"
 #include "npu/npu_unit.h"
 
@@ -32,7 +33,7 @@ class ProgramExecutable final : public cpu::ExecutableCode {
 
   const NpuUnit* unit() const { return unit_.get(); }
   // The driver's handle.
-  uint64_t handle() const { return program_; }
+  uint64_t handle() const { return *program_; }
 
   absl::Status RunWorkgroups(size_t function,
                              const cpu::DispatchArguments& arguments,
@@ -42,11 +43,10 @@ class ProgramExecutable final : public cpu::ExecutableCode {
  private:
   static constexpr char kImplementation = 0;
 
-  ProgramExecutable(Ref<NpuUnit> unit, uint64_t program)
-      : unit_(std::move(unit)), program_(program) {}
+  explicit ProgramExecutable(Ref<NpuUnit> unit) : unit_(std::move(unit)) {}
 
   const Ref<NpuUnit> unit_;
-  const uint64_t program_;
+  absl::optional<uint64_t> program_;  // Once it is loaded.
 };
 
 }  // namespace takt::npu

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "npu/program_container.h"
 #include "npu/request_executable.h"
 #include "tests/npu/assembler.h"
+#include "tests/support/allocation_faults.h"
 
 namespace takt::npu {
 namespace {
@@ -112,6 +114,43 @@ TEST(ScopedUrgencyTest, IsThatOfTheInnermostJob) {
     EXPECT_EQ(NpuRequestScope::Current().priority, 6 * 32);
   }
   EXPECT_EQ(NpuRequestScope::Current().deadline_ns, kInfiniteFuture);
+}
+
+// A program that was loaded, but could not be kept, is unloaded.
+TEST_F(NpuFormatsTest, LosesNoProgramWithoutMemory) {
+  static int loaded_count;
+  loaded_count = 0;
+  takt_npu_driver_t driver = *HostDriver();
+  driver.load_program = [](void* unit, const uint8_t* data, size_t byte_length,
+                           uint64_t* out_program) {
+    const takt_npu_result_t result =
+        HostDriver()->load_program(unit, data, byte_length, out_program);
+    loaded_count += result == TAKT_NPU_RESULT_OK;
+    return result;
+  };
+  driver.unload_program = [](void* unit, uint64_t program) {
+    HostDriver()->unload_program(unit, program);
+    --loaded_count;
+  };
+  NpuUnit::Options options;
+  options.time = std::make_shared<VirtualTime>();
+  auto unit = NpuUnit::Open(&driver, options);
+  ASSERT_TRUE(unit.ok()) << unit.status();
+  NpuFormats formats(*std::move(unit), false);
+  Assembler assembler;
+  assembler.Function("fill", 0, 1).Add(Opcode::kFill, {4, 1, 1});
+  const std::vector<uint8_t> bytes = assembler.Assemble();
+  bool is_hit = true;
+  for (int64_t first = 0; is_hit; ++first) {
+    try {
+      const AllocationFault fault(first);
+      formats.Load(NpuFormats::kFormat, bytes, nullptr, {}).IgnoreError();
+    } catch (const std::bad_alloc&) {
+    }
+    is_hit = AllocationFault::is_hit();
+    EXPECT_EQ(loaded_count, 0) << "allocation " << first;
+  }
+  EXPECT_TRUE(formats.Load(NpuFormats::kFormat, bytes, nullptr, {}).ok());
 }
 
 TEST_F(NpuFormatsTest, ReportsTheFailure) {
