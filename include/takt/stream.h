@@ -301,7 +301,8 @@ TAKT_NODISCARD TAKT_EXPORT takt_status_t
 takt_stream_publish_input(takt_stream_t* stream);
 
 // Takes the newest results, if they have not been taken before. Returns false,
-// and stores nothing, if there are none.
+// and stores nothing, if there are none, or if result_count is too small; the
+// results can then be taken by a later call.
 //
 //   result_count  at least the function's number of results.
 //   out_results   receives the results with references of their own, for

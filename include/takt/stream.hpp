@@ -156,7 +156,7 @@ class Stream {
   }
   // Stores the newest results in `results`, whose size is the function's number
   // of results, without an allocation. Returns false if there are no new
-  // results.
+  // results, or takes none if there is too little room.
   bool TakeOutput(std::span<Value> results,
                   takt_stream_job_t* job = nullptr) const {
     for (Value& result : results) result = Value();

@@ -10,6 +10,7 @@
 #include "api/quantiles.h"
 #include "api/trace_file.h"
 #include "api/value.h"
+#include "base/check.h"
 #include "takt/stream.h"
 
 namespace takt::api {
@@ -110,10 +111,11 @@ absl::StatusOr<Ref<stream::Stream>> CreateStream(
 
 bool TakeOutput(stream::Stream* stream, absl::Span<takt_value_t> results,
                 takt_stream_job_t* out_job) {
+  const size_t count = stream->function().signature().results().size();
+  if (results.size() < count) return false;  // They stay to be taken.
   const stream::ValueEntry* const output = stream->TakeOutput();
   if (output == nullptr) return false;
-  const size_t count = output->values().size();
-  if (results.size() < count) return false;
+  TAKT_CHECK(output->values().size() == count);
   const takt_value_t* const values = ToCValues(output->values());
   std::transform(values, values + count, results.begin(), &RetainValue);
   if (out_job != nullptr) *out_job = ToStreamJob(output->job);

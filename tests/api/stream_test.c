@@ -76,6 +76,8 @@ static takt_status_t set_input(fixture_t* f, takt_stream_t* stream,
 static void expect_output(takt_stream_t* stream, const char* text) {
   takt_value_t result;
   takt_stream_job_t job;
+  /* Too little room takes nothing. */
+  EXPECT(!takt_stream_take_output(stream, 0, &result, &job));
   const bool is_there = takt_stream_take_output(stream, 1, &result, &job);
   EXPECT(is_there);
   if (!is_there) return;
