@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "absl/container/inlined_vector.h"
 #include "api/handle.h"
 #include "api/value.h"
+#include "base/exceptions.h"
 #include "runtime/instance.h"
 #include "takt/native_module.h"
 
@@ -172,7 +174,10 @@ absl::Status CallBack(void* self, vm::NativeCall& call) {
   absl::Status status =
       FromStatus(entry.callback(state, arguments.size(), arguments.data(),
                                 results.size(), results.data()));
-  if (status.ok()) status = CheckResults(entry, results);
+  TAKT_TRY {
+    if (status.ok()) status = CheckResults(entry, results);
+  }
+  TAKT_CATCH(const std::bad_alloc&) { status = OutOfMemory(); }
   if (!status.ok()) {
     takt_values_release(results.size(), results.data());
     return status;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
@@ -9,6 +10,7 @@
 #include "base/cancellation.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/exceptions.h"
 #include "base/status.h"
 #include "hal/fence.h"
 #include "runtime/async_call.h"
@@ -140,8 +142,12 @@ absl::Status CallAndWait(Function& function, const CallOptions& options,
                            absl::MakeSpan(values), thread, results));
   if (signal == nullptr && binding == nullptr) return absl::OkStatus();
   absl::Status status;
-  if (signal != nullptr) status = WaitForSignal(std::move(signal), thread);
-  if (status.ok() && binding != nullptr) status = binding->Settle(results);
+  // The results are there already: what is thrown would leave them behind.
+  TAKT_TRY {
+    if (signal != nullptr) status = WaitForSignal(std::move(signal), thread);
+    if (status.ok() && binding != nullptr) status = binding->Settle(results);
+  }
+  TAKT_CATCH(const std::bad_alloc&) { status = OutOfMemory(); }
   if (status.ok()) return status;
   for (vm::Value& result : results) result = vm::Value();
   return Annotate(status, function.name());

@@ -9,9 +9,12 @@
 
 #include "gtest/gtest.h"
 #include "takt/buffer.h"
+#include "takt/buffer_view.h"
+#include "takt/context.h"
 #include "takt/device.h"
 #include "takt/fence.h"
 #include "takt/file.h"
+#include "takt/function.h"
 #include "takt/instance.h"
 #include "takt/module.h"
 #include "takt/native_module.h"
@@ -58,8 +61,6 @@ class OwnershipExhaustionTest : public ::testing::Test {
 
   takt_instance_t* instance_ = nullptr;
   takt_device_t* device_ = nullptr;
-
- private:
   static inline int released_count = 0;
 };
 
@@ -125,6 +126,81 @@ TEST_F(OwnershipExhaustionTest, ANativeModule) {
     takt_module_release(module);
     return status;
   });
+}
+
+// Results of native functions that are refused, where there is no memory to say
+// so: "wrong" breaks its convention, and the result of "bare" is no tensor,
+// which the caller's buffer is for.
+TEST_F(OwnershipExhaustionTest, ResultsThatAreRefused) {
+  static takt_buffer_t* buffer;
+  constexpr auto kGive = [](void*, size_t, const takt_value_t*, size_t count,
+                            takt_value_t* results) -> takt_status_t {
+    takt_buffer_retain(buffer);
+    results[0] = takt_value_ref(buffer);
+    if (count > 1) results[1] = takt_value_f32(1);
+    return nullptr;
+  };
+  const takt_native_export_t exports[2] = {{"wrong", "0v_ri", kGive},
+                                           {"bare", "0v_r", kGive}};
+  takt_native_module_options_t options;
+  takt_native_module_options_init(&options);
+  options.name = "native";
+  options.export_count = 2;
+  options.exports = exports;
+  takt_module_t* module = nullptr;
+  ASSERT_EQ(takt_native_module_create(instance_, &options, &module), nullptr);
+  takt_context_options_t context_options;
+  takt_context_options_init(&context_options);
+  context_options.modules = &module;
+  context_options.module_count = 1;
+  takt_context_t* context = nullptr;
+  ASSERT_EQ(takt_context_create(instance_, &context_options, &context),
+            nullptr);
+  const float element = 0;
+  const int64_t shape = 1;
+  takt_buffer_view_t* view = nullptr;
+  ASSERT_EQ(
+      takt_buffer_view_copy_from_host(device_, TAKT_ELEMENT_F32, 1, &shape,
+                                      &element, sizeof(element), &view),
+      nullptr);
+  const takt_result_buffer_t bound = {0, view};
+  takt_invoke_options_t with_buffer;
+  takt_invoke_options_init(&with_buffer);
+  with_buffer.result_buffer_count = 1;
+  with_buffer.result_buffers = &bound;
+  for (const bool is_bare : {false, true}) {
+    takt_function_t* function = nullptr;
+    ASSERT_EQ(takt_context_find_function(
+                  context, is_bare ? "native.bare" : "native.wrong", &function),
+              nullptr);
+    alignas(64) static uint8_t bytes[64];
+    bool is_hit = true;
+    for (int64_t first = 0; is_hit; ++first) {
+      released_count = 0;
+      ASSERT_EQ(takt_buffer_wrap(device_, bytes, sizeof(bytes), nullptr, &Count,
+                                 nullptr, &buffer),
+                nullptr);
+      takt_value_t results[2] = {};
+      takt_status_t status = nullptr;
+      {
+        const AllocationFault fault(first);
+        status =
+            takt_function_invoke(function, is_bare ? &with_buffer : nullptr, 0,
+                                 nullptr, is_bare ? 1 : 2, results);
+        is_hit = AllocationFault::is_hit();
+      }
+      EXPECT_NE(status, nullptr);
+      takt_status_free(status);
+      EXPECT_EQ(results[0].kind, TAKT_VALUE_NONE);
+      takt_buffer_release(buffer);
+      EXPECT_EQ(released_count, 1)
+          << (is_bare ? "bare" : "wrong") << ", allocation " << first;
+    }
+    takt_function_release(function);
+  }
+  takt_buffer_view_release(view);
+  takt_context_release(context);
+  takt_module_release(module);
 }
 
 TEST_F(OwnershipExhaustionTest, AHostCall) {
