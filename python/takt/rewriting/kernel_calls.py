@@ -56,7 +56,8 @@ def make_kernel(function: str, shape: tuple[int, ...], **options: Any) -> Kernel
     pixels = n * oh * ow
     if function in (WINOGRAD_INPUTS, WINOGRAD_SUMS):
         elements = squares_of(shape) * 36 * (c if function == WINOGRAD_INPUTS else oc)
-        return Kernel(function, shape, 1, min(squares_of(shape), math.ceil(elements / _TILE_ELEMENTS)), **options)
+        tiles = _shared(math.ceil(elements / _TILE_ELEMENTS))
+        return Kernel(function, shape, 1, min(squares_of(shape), tiles), **options)
     is_winograd = function == WINOGRAD
     is_wide = "conv2d" in function or is_winograd  # Every input channel of the group counts.
     blocks = groups * -(-(oc // groups) // BLOCK) if is_wide else -(-oc // BLOCK)
@@ -68,6 +69,7 @@ def make_kernel(function: str, shape: tuple[int, ...], **options: Any) -> Kernel
         tiles = max(math.ceil(macs / _TILE_MACS), min(8, math.ceil(macs / (_TILE_MACS / 8))))
     else:
         tiles = max(math.ceil(macs / 9 / _TILE_ELEMENTS), min(4, math.ceil(macs / 9 / 8192)))
+    tiles = _shared(tiles)
     weights = oc * kh * kw * (c // groups)
     if is_winograd:
         pixel_tiles, block_tiles = _winograd_tiles(shape, tiles)
@@ -79,6 +81,11 @@ def make_kernel(function: str, shape: tuple[int, ...], **options: Any) -> Kernel
         pixel_tiles = min(tiles, max(1, pixels // 14))
         block_tiles = _quads(blocks, max(1, round(tiles / pixel_tiles)))
     return Kernel(function, shape, block_tiles, pixel_tiles, **options)
+
+
+def _shared(tiles: int) -> int:
+    """At least so many tiles, which two and four workers share evenly."""
+    return tiles if tiles < 3 else -(-tiles // 4) * 4
 
 
 def squares_of(shape: tuple[int, ...]) -> int:
