@@ -42,6 +42,15 @@ def never_ends(loop: Any, constants: dict[str, np.ndarray]) -> bool:
     return opener.never_ends(opener.attributes["body"], loop.input[1])
 
 
+def limit_of(loop: Any, constants: dict[str, np.ndarray], opsets: dict[str, int], most: int) -> int | None:
+    """A number of turns behind which the condition of a Loop is false whatever is computed, such as that of a counter
+    in an And; None: there is none of `most` or fewer."""
+    opener = _Opener(loop, constants, {}, 0, opsets)
+    found = (opener.turns_until_false(body, most, list(loop.input[2:]))
+             for body in opener.parts_of_condition(opener.attributes["body"]))
+    return min((turns for turns in found if turns is not None and turns <= most), default=None)
+
+
 def subgraphs_of(node: Any) -> Iterator[Any]:
     """The graphs that a node has, such as the branches of an If."""
     for attribute in node.attribute:
@@ -54,16 +63,27 @@ def evaluate(nodes: list[Any], feeds: dict[str, np.ndarray], results: list[str],
              ) -> dict[str, Any]:
     """What the nodes compute of `feeds`, by the reference implementation of the package onnx. A
     sequence is a list."""
+    return evaluator(nodes, list(feeds), results, opsets)(feeds)
+
+
+def evaluator(nodes: list[Any], names: list[str], results: list[str], opsets: dict[str, int]
+              ) -> Callable[[dict[str, np.ndarray]], dict[str, Any]]:
+    """The same for many `feeds`, of which each has these names."""
     import onnx
     import onnx.reference
 
     helper = onnx.helper
     graph = helper.make_graph(
-        nodes, "nodes", [helper.make_value_info(name, onnx.TypeProto()) for name in feeds],
+        nodes, "nodes", [helper.make_value_info(name, onnx.TypeProto()) for name in names],
         [helper.make_value_info(name, onnx.TypeProto()) for name in results])
-    with np.errstate(all="ignore"):  # Numbers may be infinite, or none.
-        values = onnx.reference.ReferenceEvaluator(graph, opsets=opsets).run(results, feeds)
-    return {name: value if isinstance(value, list) else np.asarray(value) for name, value in zip(results, values)}
+    reference = onnx.reference.ReferenceEvaluator(graph, opsets=opsets)
+
+    def run(feeds: dict[str, np.ndarray]) -> dict[str, Any]:
+        with np.errstate(all="ignore"):  # Numbers may be infinite, or none.
+            values = reference.run(results, feeds)
+        return {name: value if isinstance(value, list) else np.asarray(value) for name, value in zip(results, values)}
+
+    return run
 
 
 class _Opener:
@@ -175,12 +195,23 @@ class _Opener:
         known = self.known.get(condition)
         if known is None or not known.reshape(-1)[0]:
             return None
-        number, _, *arguments = [value.name for value in body.input]
+        most = self.room // max(len(body.node), 1)
+        if limit is not None:
+            most = min(most, int(limit))
+        turns = self.turns_until_false(body, most, states)
+        if turns is None or turns <= most:
+            return turns
+        return None if limit is None else int(limit)
+
+    def turns_until_false(self, body: Any, most: int, states: list[str]) -> int | None:
+        """The number of turns behind which a condition that depends on known numbers alone is false; most + 1: they
+        are more than `most`. None: that is not known."""
+        number, goes_on, *arguments = [value.name for value in body.input]
         values = {name: self.known[state] for name, state in zip(arguments, states) if state in self.known}
         following = {name: value.name for name, value in zip(arguments, body.output[1:])}
         while True:  # A state is known in all turns if the next one follows from known ones.
             results = [body.output[0].name, *(following[name] for name in values)]
-            nodes, missing = self.needed(body, results, {number, body.input[1].name, *values})
+            nodes, missing = self.needed(body, results, {number, goes_on, *values})
             lost = [name for name in values if following[name] in missing]
             if not lost:
                 break
@@ -188,17 +219,37 @@ class _Opener:
                 del values[name]
         if body.output[0].name in missing:
             return None
-        most = self.room // max(len(body.node), 1)
-        for turn in range(most if limit is None else min(most, int(limit))):
-            feeds = {number: np.array(turn, np.int64), body.input[1].name: np.array(True), **values}
-            try:
-                goes_on, *new = self.evaluate(body, nodes, feeds, results)
-            except Exception:  # What the reference of the package onnx does not know.
-                return None
-            if not goes_on.reshape(-1)[0]:
-                return turn + 1
-            values = dict(zip(values, new))
-        return None if limit is None else int(limit)
+        try:
+            step = self.evaluator(body, nodes, [number, goes_on, *values], results)
+            for turn in range(most):
+                is_true, *new = step({number: np.array(turn, np.int64), goes_on: np.array(True), **values})
+                if not is_true.reshape(-1)[0]:
+                    return turn + 1
+                values = dict(zip(values, new))
+        except Exception:  # What the reference of the package onnx does not know.
+            return None
+        return most + 1
+
+    def parts_of_condition(self, body: Any) -> Iterator[Any]:
+        """The body with each part of the condition in its place: if one is false, the condition is."""
+        _, makers = self.next_condition(body)
+        left = [(body.output[0].name, True)]  # A tensor, and whether the condition is false where it is not true.
+        while left:
+            name, is_straight = left.pop()
+            maker = makers.get(name)
+            if maker is None:
+                continue
+            kind = maker.op_type
+            if kind in ("Identity", "Not", "And" if is_straight else "Or"):
+                left.extend((each, is_straight != (kind == "Not")) for each in maker.input)
+                continue
+            part = self.onnx.GraphProto()
+            part.CopyFrom(body)
+            if not is_straight:
+                part.node.append(self.onnx.helper.make_node("Not", [name], [self.fresh()]))
+                name = part.node[-1].output[0]
+            part.output[0].name = name
+            yield part
 
     def needed(self, body: Any, results: list[str], given: set[str]) -> tuple[list[Any], set[str]]:
         """The nodes that make the results, and which results need what is not known."""
@@ -213,17 +264,23 @@ class _Opener:
                 wanted.update(node.input)
         return nodes[::-1], set(results) - known
 
-    def evaluate(self, body: Any, nodes: list[Any], feeds: dict[str, np.ndarray], results: list[str]
-                 ) -> list[np.ndarray]:
+    def evaluator(self, body: Any, nodes: list[Any], names: list[str], results: list[str]
+                  ) -> Callable[[dict[str, np.ndarray]], list[np.ndarray]]:
+        """Computes the results of values by name, with what is known."""
         values = {tensor.name: self.onnx.numpy_helper.to_array(tensor) for tensor in body.initializer}
         for name in {name for node in nodes for name in node.input} | set(results):
-            if name in self.known and name not in feeds:
+            if name in self.known and name not in names:
                 values.setdefault(name, self.known[name])
-        values.update(feeds)
         made = {name for node in nodes for name in node.output}
         wanted = [name for name in dict.fromkeys(results) if name in made]
-        values.update(evaluate(nodes, values, wanted, self.opsets))
-        return [values[name] for name in results]
+        run = evaluator(nodes, [*values, *names], wanted, self.opsets)
+
+        def step(feeds: dict[str, np.ndarray]) -> list[np.ndarray]:
+            found = {**values, **feeds}
+            found.update(run(found))
+            return [found[name] for name in results]
+
+        return step
 
     def scan(self) -> bool:
         body = self.attributes["body"]

@@ -38,6 +38,7 @@ class LoopPorter:
         if not changed.input[1]:
             changed.input[1] = self.constant(np.array(True))
         self.state_shapes(changed, inner, states)
+        self.state_limit(changed)
         if (len(kept) == states and not subgraphs.never_ends(changed, self.constants)
                 and self.has_limit(changed)):
             self.state_condition(changed, inner, states)
@@ -49,6 +50,14 @@ class LoopPorter:
     def has_limit(self, node: Any) -> bool:
         limit = self.constants.get(node.input[0])
         return bool(node.input[0]) and (limit is None or int(limit.reshape(())) <= _TURNS_MAX)
+
+    def state_limit(self, node: Any) -> None:
+        """A part of the condition may bound the turns, such as that of a counter."""
+        if self.has_limit(node) or subgraphs.never_ends(node, self.constants):
+            return
+        turns = subgraphs.limit_of(node, self.constants, {"": self.opset}, _TURNS_MAX)
+        if turns is not None:
+            node.input[0] = self.constant(np.array(turns, np.int64))
 
     def state_condition(self, node: Any, body: Any, states: int) -> None:
         """Makes the condition a state. Behind the last turn that it allows, the states stay as they are."""

@@ -7,7 +7,10 @@ import takt
 
 onnx = pytest.importorskip("onnx")
 
-from onnx import parser  # noqa: E402
+from onnx import numpy_helper, parser  # noqa: E402
+
+from takt.porting import porter  # noqa: E402
+from test_porter import ort_run  # noqa: E402
 
 _X = np.float32([0.5, 1])
 # Doubles a state until its largest number reaches `limit`.
@@ -45,6 +48,28 @@ def test_a_condition_of_the_call_may_leave_out_all_turns(needs_compiler, tmp_pat
     for limit, turns, factor in ((0.1, 3, 1), (5, 9, 8), (5, 2, 4), (5, 0, 1)):
         found = net(_X, np.array(limit, np.float32), np.array(turns, np.int64))
         np.testing.assert_array_equal(found, _X * np.float32(factor))
+
+
+@pytest.mark.parametrize("turns, ends", [
+    ("", "few = Less(after, nine) still = And(less, few)"),
+    ("many", "few = GreaterOrEqual(nine, after) same = Identity(few) some = And(same, on) still = And(some, less)"),
+    ("", "all = Equal(nine, after) enough = Not(less) done = Or(enough, all) still = Not(done)"),
+])
+def test_a_part_of_the_condition_states_the_limit(turns, ends):
+    model = parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 21]>\nnet (float[2] x, float limit) => (float[2] y, int64 n) '
+        "<int64 many = {9223372036854775807}, bool yes = {1}, float two = {2}, int64 zero = {0}, int64 one = {1}, "
+        f"int64 nine = {{9}}> {{ n, y = Loop<body = b (int64 i, bool on, int64 k, float[2] s) => "
+        "(bool still, int64 after, float[2] next) { next = Mul(s, two) after = Add(k, one) "
+        f"most = ReduceMax<keepdims = 0>(next) less = Less(most, limit) {ends} }}>({turns}, yes, zero, x) }}")
+    ported = porter.port(model)
+    limits = {each.name: numpy_helper.to_array(each) for each in ported.graph.initializer}
+    loop, = (node for node in ported.graph.node if node.op_type == "Loop")
+    assert limits[loop.input[0]] == (10 if "GreaterOrEqual" in ends else 9)
+    for limit in (0.1, 5, 1e9):
+        feeds = {"x": _X, "limit": np.array(limit, np.float32)}
+        for wanted, found in zip(ort_run(model, feeds), ort_run(ported, feeds)):
+            np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("turns, yes", [(0, 1), (3, 0)])
