@@ -1,7 +1,8 @@
 """Transposed convolutions that the compiler does not take, for `porter`.
 
 Those of groups are convolutions for each place in a stride, or over images with zeros
-between the pixels. Col2Im is one of groups, whose weights are ones.
+between the pixels. A few small groups are one with zeros among its weights. Col2Im is
+one of groups, whose weights are ones.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..networks.phases import Phases
+
+_OUTS_FEW = 16  # Output channels that Takt's kernels compute at once. They compute as many for each smaller group.
 
 
 class TransposedPorter:
@@ -87,6 +90,8 @@ class TransposedPorter:
         kernel = self.value_of(node.input[1])
         if group == max(own.get("dilations", [1])) == 1 or None in shape or kernel is None:
             return False
+        if self.as_one_group(node, own, kernel):
+            return True
         rank = len(shape) - 2
         strides, dilations, more = (own.get(name, [default] * rank) for name, default in (
             ("strides", 1), ("dilations", 1), ("output_padding", 0)))
@@ -108,6 +113,18 @@ class TransposedPorter:
         self.emit("Conv", [source, self.constant(turned), *node.input[2:]], node.output[0], group=group,
                   kernel_shape=list(spots), dilations=list(dilations),
                   pads=[max(0, pad) for pad in (*begins, *ends)])
+        return True
+
+    def as_one_group(self, node: Any, own: dict[str, Any], kernel: np.ndarray) -> bool:
+        """All groups as one, if that takes Takt's kernels no more products."""
+        group, ins, outs = own.get("group", 1), len(kernel), kernel.shape[1]
+        if (not 1 < group < ins or group * outs > _OUTS_FEW or max(own.get("dilations", [1])) > 1
+                or max(own.get("strides", [1])) == 1):
+            return False
+        whole = np.zeros((ins, group, *kernel.shape[1:]), kernel.dtype)
+        whole[np.arange(ins), np.arange(ins) * group // ins] = kernel
+        weights = self.constant(whole.reshape(ins, group * outs, *kernel.shape[2:]))
+        self.emit("ConvTranspose", [node.input[0], weights, *node.input[2:]], node.output[0], **{**own, "group": 1})
         return True
 
     def by_phases(self, node: Any, weights: np.ndarray, group: int, strides: list[int], pads: list[int]) -> bool:

@@ -390,8 +390,8 @@ def test_channels_become_pixels(needs_compiler, tmp_path):
 
 @pytest.mark.parametrize("shape, weights, group, convolutions, options", [
     ((2, 4, 5, 6), (4, 1, 4, 4), 4, 4, {"strides": [2, 2], "pads": [1] * 4}),
-    ((1, 6, 5, 4), (6, 2, 3, 3), 3, 4, {"strides": [2, 2], "pads": [1] * 4, "output_padding": [1, 1]}),
-    ((1, 4, 5, 4), (4, 2, 3, 5), 2, 6, {"strides": [2, 3], "pads": [0, 2, 1, 1]}),
+    ((1, 6, 5, 4), (6, 6, 3, 3), 3, 4, {"strides": [2, 2], "pads": [1] * 4, "output_padding": [1, 1]}),
+    ((1, 4, 5, 4), (4, 9, 3, 5), 2, 6, {"strides": [2, 3], "pads": [0, 2, 1, 1]}),
     ((1, 4, 7), (4, 1, 5), 4, 2, {"strides": [2], "pads": [2, 1]}),
     ((1, 2, 3, 4, 3), (2, 1, 2, 3, 2), 2, 8, {"strides": [2, 2, 2]}),
     ((1, 4, 5, 6), (4, 1, 3, 3), 4, 4, {"strides": [2, 2], "dilations": [2, 1]}),
@@ -406,6 +406,17 @@ def test_transposed_convolutions_of_groups(shape, weights, group, convolutions, 
     ported = porter.port(network)
     assert kinds(ported).count("Conv") == convolutions and "ConvTranspose" not in kinds(ported)
     x = {"x": floats(*shape)}
+    np.testing.assert_allclose(ort_run(ported, x)[0], ort_run(network, x)[0], rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("weights, group", [((6, 2, 3, 3), 3), ((8, 8, 3, 2), 2)])
+def test_small_groups_of_transposed_convolutions_are_one(weights, group):
+    network = model_of([helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], group=group, strides=[2, 2])],
+                       {"x": [2, weights[0], 5, 4]}, {"y": None}, w=floats(*weights), b=floats(weights[1] * group))
+    ported = porter.port(network)
+    node, = ported.graph.node
+    assert node.op_type == "ConvTranspose" and helper.get_node_attr_value(node, "group") == 1
+    x = {"x": floats(2, weights[0], 5, 4)}
     np.testing.assert_allclose(ort_run(ported, x)[0], ort_run(network, x)[0], rtol=0, atol=1e-4)
 
 
