@@ -111,9 +111,17 @@ def in_terms_of(known: Collection[str], model: Any) -> Any:
     changed.CopyFrom(model)
     lists.open_loops(changed)
     _hide(changed)
+    _state_shapes(changed)
     _replaced(changed, lambda node: is_other(node) or node.op_type == "Identity")  # That of a sequence.
     _show(changed)
     return changed
+
+
+def _state_shapes(model: Any) -> None:
+    """Writes down the shapes of tensors that follow from computed sizes, which stay computed."""
+    unknown = {name for node in model.graph.node for name in node.output} - inference.sizes_of(model.graph).keys()
+    model.graph.value_info.extend(
+        value for value in folding.fold(model).graph.value_info if value.name in unknown)
 
 
 def _replaced(model: Any, concerns: Callable[[Any], bool]) -> Any:

@@ -26,11 +26,14 @@ CASES = {
     "transform": ("float[N,8,1] x", "y = DFT<onesided = 1>(x, , axis)"),
     "frames": ("float[N,16] x", "y = STFT(x, step, window)"),
     "groups": ("float[N,4,3,3] x", "y = GroupNormalization<num_groups = 2>(x, four, four)"),
+    "blocks": ("float[N,2,4,4] x", "n = Shape<start = 2, end = 3>(x) h = Squeeze(n) i = Range(zero, h, one) "
+               "g = Gather<axis = 2>(x, i) b = Reshape(g, shape) y = Col2Im<strides = [2, 2]>(b, sizes, block)"),
     "triangle": ("float[N,3,3] x", "y = Trilu(x)"),
 }
 CONSTANTS = ("float[4] four = {1, 2, 3, 4}, float[4,2] weights = {1, 2, 3, 4, 5, 6, 7, 8}, float s = {0.1}, "
              "uint8 z = {100}, uint8[4,2] codes = {90, 100, 110, 120, 95, 105, 101, 99}, int64 step = {4}, "
-             "float[8] window = {1, 2, 3, 4, 4, 3, 2, 1}, int64 axis = {1}")
+             "float[8] window = {1, 2, 3, 4, 4, 3, 2, 1}, int64 axis = {1}, int64 zero = {0}, int64 one = {1}, "
+             "int64[3] shape = {-1, 8, 4}, int64[2] sizes = {4, 4}, int64[2] block = {2, 2}")
 
 
 def network(case):
