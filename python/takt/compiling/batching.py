@@ -150,11 +150,16 @@ def _loop(n: int, part: Program, arguments: Sequence[Tensor], axes: Sequence[int
     if n > 1 and not leaves_rest:
         first = "%first"
         yield f"        {first} = arith.minui %i, %last{n} : index"
-    for i, axis in enumerate(axes):
-        if axis is not None:
-            yield (f"        %a{i} = tensor.extract_slice %t{i}{_place(part.kinds[i], axis, first)} : "
-                   f"{builtin(arguments[i])} to {builtin(part.kinds[i])}")
     operands = [f"%t{i}" if axis is None else f"%a{i}" for i, axis in enumerate(axes)]
+    for i, axis in enumerate(axes):
+        if axis is None:
+            continue
+        kind = builtin(part.kinds[i])
+        yield (f"        %a{i} = tensor.extract_slice %t{i}{_place(part.kinds[i], axis, first)} : "
+               f"{builtin(arguments[i])} to {kind}")
+        if "onnx.TopK" in part.body:  # The compiler has no sort of a part of a tensor.
+            operands[i] = f"%own{i}"
+            yield f"        %own{i} = util.optimization_barrier %a{i} : {kind}"
     yield f"        %o:{len(part.results)} = {programs.call(part, operands)}"
     for i in sizes:
         yield from _to_bytes(i, part.results[i], f"tensor<{n}x{sizes[i]}xi8>")

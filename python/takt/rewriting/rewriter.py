@@ -27,6 +27,7 @@ from .packing import BLOCK, join_few_groups, join_rows, pack, pack_pairs, pack_w
 # A network of fewer multiply-adds takes longer to start its calls.
 _MACS_MIN = 1e4
 _POOL_FACTOR = 8  # Multiply-adds that take as long as one number of a window.
+_PAIR_FACTOR = 8  # Such, as the compiler's comparison of two numbers of a TopK.
 _TAPS_MAX = 128
 # With fewer input channels, half of the pairs would be empty.
 _BF16_CHANNELS_MIN = 8
@@ -68,7 +69,7 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
         if kernel.function in ("takt_gru_tile_f32", "takt_lstm_tile_f32", "takt_select_box_lists_f32"):
             return True
         if isinstance(kernel, tiled_calls.TiledCall):
-            multiply_adds += kernel.multiply_adds
+            multiply_adds += kernel.multiply_adds * (_PAIR_FACTOR if "top_k" in kernel.function else 1)
             continue
         n, _, _, c, oh, ow, oc, kh, kw, *_, groups = kernel.shape
         # The compiler's pools take one number after the other.

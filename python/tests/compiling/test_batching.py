@@ -158,14 +158,24 @@ def test_the_program_compiles_it(needs_compiler, tmp_path):
 
 
 def test_a_kernel_is_used_where_the_compiler_has_no_code(needs_compiler, tmp_path):
-    """Although so few numbers would not pay."""
-    function = compiled("net (float[N,9] x) => (float[N,3] y, int64[N,3] i) { y, i = TopK(x, k) }", tmp_path,
-                        k=np.array([3]))
+    """Although so few numbers would not pay: it has no sort of a part of a tensor."""
+    function = compiled("net (float[9,2] x) => (float[9,1] y) { a, b = Split<axis = 1>(x) y, i = TopK<axis = 0>(a, k) }",
+                        tmp_path, k=np.array([9]))
+    x = noise(9, 2)
+    np.testing.assert_array_equal(function(x), -np.sort(-x[:, :1], 0))
+
+
+def test_a_sample_of_several_is_sorted(needs_compiler, tmp_path):
+    function = compiled(
+        "net (float[N,9] x) => (float[N,3] y, int64[N,3] i, float[N,3] z) "
+        "{ y, i = TopK(x, k) z = GatherElements<axis = 1>(x, i) }", tmp_path, "plain", k=np.array([3]))
     for count in (1, 4):
         x = noise(count, 9)
-        y, i = function(x)
+        y, i, z = function(x)
         np.testing.assert_array_equal(i, np.argsort(-x, 1, kind="stable")[:, :3])
         np.testing.assert_array_equal(y, np.take_along_axis(x, i, 1))
+        np.testing.assert_array_equal(z, y)
+        np.testing.assert_array_equal(x, noise(count, 9))
 
 
 @pytest.mark.parametrize("kind, gates", [("GRU", 3), ("LSTM", 4)])

@@ -125,17 +125,22 @@ def test_a_softmax_alone_is_a_call(needs_compiler, tmp_path):
         assert np.abs(got - want).max() < 1e-6, axis
 
 
-@pytest.mark.parametrize("size, pays", [(1024, False), (4096, True)])
-def test_a_long_softmax_pays(size, pays):
+@pytest.mark.parametrize("operator, function, size, pays", [
+    ("Softmax", "takt_softmax_f32", 1024, False), ("Softmax", "takt_softmax_f32", 4096, True),
+    ("TopK", "takt_top_k_f32", 12, False), ("TopK", "takt_top_k_f32", 64, True)])
+def test_long_rows_pay(operator, function, size, pays):
     onnx = pytest.importorskip("onnx")
     from takt.rewriting import rewriter
 
+    is_top = operator == "TopK"
+    value = onnx.helper.make_tensor_value_info
     graph = onnx.helper.make_graph(
-        [onnx.helper.make_node("Softmax", ["x"], ["y"])], "net",
-        *([onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1, size])] for name in "xy"))
+        [onnx.helper.make_node(operator, ["x", "k"] if is_top else ["x"], ["y", "i"] if is_top else ["y"])], "net",
+        [value("x", onnx.TensorProto.FLOAT, [1, size])], [value("y", onnx.TensorProto.FLOAT, None)],
+        [onnx.numpy_helper.from_array(np.array([3]), "k")] if is_top else [])
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)])
     network, kernels = rewriter.rewrite(model)
-    assert [kernel.function for kernel in kernels] == ["takt_softmax_f32"]
+    assert [kernel.function for kernel in kernels] == [function]
     assert rewriter.pays(network, kernels) == pays
 
 
