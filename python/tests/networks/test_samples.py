@@ -319,11 +319,11 @@ def test_masks_of_transformers_stay_apart():
 @pytest.mark.parametrize("body, is_apart", [
     ("t = Transpose<perm = [1, 0, 2]>(x) g = GatherND(t, rows) y = Transpose<perm = [1, 0, 2]>(g)", True),
     ("y = GatherND<batch_dims = 1>(x, own)", True), ("y = GatherND(table, own)", True), ("y = GatherND(x, rows)", False),
-    ("n = Shape<end = 1>(x) n2 = Concat<axis = 0>(n, one, one) w = Expand(rows1, n2) y = GatherND<batch_dims = 1>(x, w)",
-     True)])
+    ("n = Shape<end = 1>(x) sizes = Concat<axis = 0>(n, one, one) each = Expand(row, sizes) "
+     "y = GatherND<batch_dims = 1>(x, each)", True)])
 def test_chosen_rows(body, is_apart):
     assert is_apart == is_split(body, "float[N,5,3] x, int64[N,2,1] own", "float[N,A,B] y", one=ints(1),
-                                rows=ints([3], [1], [4]), rows1=ints([[2]]), table=floats(9, 3))
+                                rows=ints([3], [1], [4]), row=ints([[2]]), table=floats(9, 3))
 
 
 def test_what_no_result_needs_may_mix_samples():
