@@ -33,15 +33,16 @@ def _kept(loop: re.Match) -> str:
     for i, (shape, element) in enumerate(kinds):
         if i >= _STATES and "?" in shape:
             stem = f"%takt.loop{loop.start()}.{i}"
-            lines += _apart(names[i], shape, element, stem)
+            lines += apart(names[i], shape, element, stem, f"{stem}.state")
             names[i] = f"{stem}.state"
     begin = loop[0][:loop.start("inputs") - loop.start()]
     end = loop[0][loop.end("inputs") - loop.start():]
     return "".join(f"{loop['indent']}{line}\n" for line in lines) + begin + ", ".join(names) + end
 
 
-def _apart(name: str, shape: str, element: str, stem: str) -> Iterator[str]:
-    """The tensor in a buffer of its own. The compiler does not see its sizes behind a barrier."""
+def apart(name: str, shape: str, element: str, stem: str, result: str) -> Iterator[str]:
+    """Lines that make the tensor `result`, which is `name` in a buffer of its own. The compiler does not see its sizes
+    behind a barrier."""
     torch, builtin = f"!torch.vtensor<[{shape}],{element}>", lowering.builtin(shape, element)
     yield f"{stem} = torch_c.to_builtin_tensor {name} : {torch} -> {builtin}"
     sizes = []
@@ -52,4 +53,4 @@ def _apart(name: str, shape: str, element: str, stem: str) -> Iterator[str]:
             yield f"{sizes[-1]} = tensor.dim {stem}, {stem}.axis{axis} : {builtin}"
     yield f"{stem}.own = util.optimization_barrier {stem} : {builtin}"
     yield f"{stem}.sized = flow.tensor.tie_shape {stem}.own : {builtin}{{{', '.join(sizes)}}}"
-    yield f"{stem}.state = torch_c.from_builtin_tensor {stem}.sized : {builtin} -> {torch}"
+    yield f"{result} = torch_c.from_builtin_tensor {stem}.sized : {builtin} -> {torch}"
