@@ -12,6 +12,7 @@ import numpy as np
 from . import counts, graphs, inference
 
 _ROUNDS_MAX = 64  # Each round knows more sizes than the last one.
+_WHOLE = (6, 7)  # Types that hold all sizes: int32, int64.
 
 
 class Term(NamedTuple):
@@ -33,6 +34,8 @@ class Term(NamedTuple):
 
 
 Number = Optional[Term]
+# Terms that are added up: their factors, by their names. ("", tensor): a number of which nothing is known.
+_Sum = dict[tuple[str, ...], int]
 
 
 def state_sizes(model: Any) -> bool:
@@ -55,6 +58,7 @@ class _Sizes(counts.Counts):
         for tensor in graph.initializer:
             self.sizes[tensor.name] = list(map(self.known, tensor.dims))
         self.values = {value.name: value for value in [*graph.input, *graph.value_info, *graph.output]}
+        self.sums: dict[str, _Sum] = {}  # Numbers that are no terms.
         self.has_changed = False
 
     def run(self) -> bool:
@@ -131,7 +135,35 @@ class _Sizes(counts.Counts):
         is_other = not any(each.names for each in pair) or any(not each.names and each.factor < 0 for each in pair)
         return Term(0) if is_other else None
 
+    def sum_of(self, name: str) -> _Sum:
+        counts = self.counts.get(name, [None])
+        if len(counts) == 1 and counts[0] is not None:
+            return {counts[0].names: counts[0].factor}
+        return self.sums.get(name, {("", name): 1})
+
+    def difference(self, left: _Sum, right: _Sum) -> Number:
+        """None: it is no term."""
+        found = {names: left.get(names, 0) - right.get(names, 0) for names in {**left, **right}}
+        terms = [Term(factor, names) for names, factor in found.items() if factor] or [Term(0)]
+        return terms[0] if len(terms) == 1 and "" not in terms[0].names else None
+
+    def note_sum(self, node: Any) -> None:
+        kind, sums = node.op_type, [self.sum_of(name) for name in node.input]
+        if kind in ("Identity", "Reshape", "Squeeze", "Unsqueeze") or (
+                kind == "Cast" and self.attributes(node)["to"] in _WHOLE):
+            self.sums[node.output[0]] = sums[0]
+        elif kind in ("Add", "Sub"):
+            sign = 1 if kind == "Add" else -1
+            self.sums[node.output[0]] = {
+                names: sums[0].get(names, 0) + sign * sums[1].get(names, 0) for names in {**sums[0], **sums[1]}}
+        elif kind == "Max" and len(sums) == 2:
+            for one, other in (sums, sums[::-1]):
+                more = self.difference(one, other)
+                if more is not None and more.factor >= 0:
+                    self.sums[node.output[0]] = one
+
     def visit(self, node: Any) -> None:
+        self.note_sum(node)
         name = node.output[0]
         rules = {"ConstantOfShape": self.on_shape, "Expand": self.on_expand, "Range": self.on_range,
                  "Reshape": self.on_reshape, "Slice": self.on_slice}
@@ -158,15 +190,20 @@ class _Sizes(counts.Counts):
         return self.counts.get(node.input[0])
 
     def on_range(self, node: Any) -> list[Number] | None:
-        begin, end, step = (self.counts.get(name, [None])[0] for name in node.input)
-        return [end] if end is not None and (begin, step) == (Term(0), Term(1)) else None
+        begin, end, step = map(self.sum_of, node.input)
+        size = self.difference(end, begin) if self.difference(step, {}) == Term(1) else None
+        return None if size is None or size.factor < 0 else [size]
 
     def on_slice(self, node: Any) -> list[Number] | None:
         own, names = self.sizes.get(node.input[0]), [*node.input[1:], "", ""][:4]
-        if own is None or any(name and name not in self.constants for name in names):
+        if own is None or names[2] and names[2] not in self.constants:
             return None
-        starts, ends, axes, steps = (self.constants[name].tolist() if name else [] for name in names)
+        starts, ends, axes, steps = (self.constants[name].tolist() if name in self.constants else [] for name in names)
         found: list[Number] = list(own)
+        if any(name and name not in self.constants for name in names):
+            for axis in axes or range(len(own)):
+                found[axis] = None
+            return found
         for i, (start, end) in enumerate(zip(starts, ends)):
             axis = axes[i] % len(own) if axes else i
             size, step = own[axis], steps[i] if steps else 1

@@ -59,3 +59,27 @@ def test_a_slice_of_an_open_size_may_be_empty():
     """A size that is stated and is not there is memory that is read behind the tensor."""
     assert sizes("y = Slice(x, zero, one, zero)", "y") == [None, 16, 12]
     assert sizes("y = Slice(x, zero, two, zero)", "y", constants=", int64[1] two = {2}") == [None, 16, 12]
+
+
+def test_a_slice_by_limits_of_a_call_keeps_the_other_sizes():
+    assert sizes(BATCH + "y = Slice(x, zero, batch, one)", "y") == [None, None, 12]
+    assert sizes("shape = Shape(x) y = Slice(x, zero, shape, minus)", "y") == [None, 16, None]
+    assert sizes("shape = Shape(x) a = Gather(shape, zero) y = Slice(x, zero, one, a)", "y") == [None, None, None]
+
+
+@pytest.mark.parametrize("end, size", [
+    ("end = Add(n, three)", 3), ("e = Add(n, three) end = Sub(e, two)", 1), ("e = Add(two, n) end = Max(n, e)", 2),
+    ("e = Unsqueeze(n, zero) f = Add(e, one) end = Squeeze(f, zero)", 1), ("end = Add(n, n)", None),
+    ("end = Sub(n, three)", None), ("end = Mul(n, two)", None), ("e = Add(n, k) f = Sub(e, k) end = Add(f, two)", 2),
+    ("e = Mul(n, two) end = Sub(e, n)", 0), ("end = Add(k, n)", None), ("end = Max(n, k)", None)])
+def test_a_range_from_an_open_number_on(end, size):
+    """Positions behind those of the past, as decoders have them."""
+    body = f"shape = Shape(x) b = Gather(shape, zero) n = Squeeze(b) {end} r = Range(n, end, step) y = Cast<to = 1>(r)"
+    assert sizes(body, "y", inputs="float[batch,16] x, int64 k",
+                 constants=", int64 two = {2}, int64 three = {3}, int64 step = {1}") == [size]
+
+
+def test_a_range_over_another_size_that_is_known():
+    body = """shape = Shape(m) s = Gather(shape, one) t = Squeeze(s) b = Gather(shape, zero) n = Squeeze(b)
+        end = Add(n, t) r = Range(n, end, step) d = Sub(r, m) y = Cast<to = 1>(d)"""
+    assert sizes(body, "y", inputs="int64[batch,12] m", constants=", int64 step = {1}") == [None, 12]

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import together
+
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
@@ -56,3 +58,31 @@ def test_a_range_of_floats():
     for values in ((0.5, 3, 1), (3, 0.5, 1), (3, 0.5, -0.4), (0, 1, -1)):
         inputs = {name: np.array(value, np.float32) for name, value in zip("abc", values)}
         np.testing.assert_allclose(ort_run(ported, inputs)[0], ort_run(model, inputs)[0])
+
+
+# Kinds of tokens that are cut to their number, and the place of a token behind those of the past.
+OPEN = {
+    "kinds": ("(int64[batch,steps] ids, float[batch,steps,3] x) => (float[batch,steps,3] y) "
+              "<int64[1] zero = {0}, int64[1] one = {1}, int64[1,6] all = {0, 1, 1, 0, 1, 0}, "
+              "float[2,3] table = {1, 2, 3, 4, 5, 6}>",
+              "s = Shape(ids) n = Shape<start = 1>(ids) part = Slice(all, zero, n, one) wide = Expand(part, s) "
+              "t = Gather(table, wide) y = Add(x, t)"),
+    "past": ("(float[1,1,6] x, float[1,2,past,3] k) => (float[1,2,1,past] y) <int64 one = {1}, int64[1] zero = {0}, "
+             "int64[4] heads = {1, 1, -1, 3}, float[4,6] table = {" + ", ".join(map(str, range(24))) + "}>",
+             "s = Shape<start = 2, end = 3>(k) n = Squeeze(s) m = Add(n, one) r = Range(n, m, one) "
+             "t = Gather(table, r) u = Unsqueeze(t, zero) h = Add(x, u) a = Reshape(h, heads) "
+             "q = Transpose<perm = [0, 2, 1, 3]>(a) b = Transpose<perm = [0, 1, 3, 2]>(k) y = MatMul(q, b)"),
+}
+
+
+def test_sizes_beside_limits_of_a_call_are_known(needs_compiler, tmp_path):
+    cases = {case: parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> net {head} {{ {body} }}')
+             for case, (head, body) in OPEN.items()}
+    with pytest.warns(UserWarning, match="open"):
+        whole = together.compiled(tmp_path, cases)
+    for batch, steps, past in ((2, 5, 3), (1, 4, 1), (3, 1, 2)):
+        given = {"kinds": [np.zeros([batch, steps], np.int64), floats(batch, steps, 3)],
+                 "past": [floats(1, 1, 6), floats(1, 2, past, 3)]}
+        for case, found in whole.call(given).items():
+            names = [value.name for value in cases[case].graph.input]
+            np.testing.assert_allclose(found, ort_run(cases[case], dict(zip(names, given[case])))[0], rtol=1e-5)
