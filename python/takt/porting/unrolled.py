@@ -1,8 +1,8 @@
 """Recurrent layers step by step: a part of `porter`.
 
 The compiler makes wrong code of some: it leaves out peepholes and limits, and does not
-see which functions a layer has. It takes no GRU and no RNN with an open number of steps,
-and such an LSTM not with any sequences. Takt has no kernel for others.
+see which functions a layer has. It takes no GRU and no RNN with an open number of steps
+or of sequences, and no LSTM with both. Takt has no kernel for others.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class UnrolledPorter:
     """The part of the porter that knows them."""
 
     def on_steps(self, node: Any) -> bool:
-        """A forward layer over all steps whose number is open, or that has more than the compiler sees."""
+        """A forward layer over all steps with open sizes, or that has more than the compiler sees."""
         own = self.attributes(node)
         inputs = [*node.input, *[""] * 8][:8]
         names = [each.decode() for each in own.get("activations", [])] or _USUAL[node.op_type]
         shape = self.shapes.get(inputs[0])
-        if shape is not None and shape[0] is None:
+        if shape is not None and (shape[0] is None or shape[1] is None and node.op_type != "LSTM"):
             _Layer(self, node, inputs, own, names).write_loop()
             return True
         has_peepholes = node.op_type == "LSTM" and inputs[7]

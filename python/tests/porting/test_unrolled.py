@@ -108,6 +108,13 @@ def open_layer(kind, direction="forward", has_lengths=False, is_batch_open=True,
     return model
 
 
+def layer_of_any_batch(kind, steps, **own):
+    """A layer of so many steps, for any number of sequences."""
+    model = open_layer(kind, **own)
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = steps
+    return model
+
+
 OPEN = [
     ("GRU", {}),
     ("GRU", {"linear_before_reset": 1, "is_batch_open": False}),
@@ -145,6 +152,17 @@ def test_steps_that_nothing_reads_are_no_state():
         loop, = (node for node in ported.graph.node if node.op_type == "Loop")
         assert len(loop.output) == states
         x, = arguments_of(model, 4, 2)
+        for value, wanted in zip(ort_run(ported, {"x": x}), ort_run(model, {"x": x})):
+            np.testing.assert_allclose(value, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["GRU", "RNN"])
+def test_known_steps_of_any_number_of_sequences_are_a_loop(kind):
+    model = layer_of_any_batch(kind, 4)
+    ported = porter.port(model)
+    assert kind not in {node.op_type for node in ported.graph.node}
+    for batch in (1, 3):
+        x, = arguments_of(model, 4, batch)
         for value, wanted in zip(ort_run(ported, {"x": x}), ort_run(model, {"x": x})):
             np.testing.assert_allclose(value, wanted, rtol=1e-4, atol=1e-5)
 
