@@ -9,12 +9,9 @@
 #include <vector>
 
 #include "takt/takt.hpp"
+#include "tests/api/test_data.h"
 
 namespace {
-
-std::string TestData(const std::string& name) {
-  return std::string(TAKT_TESTDATA_DIR) + "/" + name;
-}
 
 class TaktHppTest : public ::testing::Test {
  protected:

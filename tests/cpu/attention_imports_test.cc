@@ -24,7 +24,7 @@ struct Geometry {
 struct Tile {
   int32_t head, query_begin, query_count;
 };
-struct Parameters {
+struct AttentionParameters {
   Buffer query, key, value, output;
   Geometry geometry;
   Tile tile;
@@ -76,9 +76,9 @@ constexpr Tile kTileFaults[] = {
     {2, 1, 9}, {-1, 1, 9}, {1, -1, 9}, {1, 3, 9}, {1, 1, -1}};
 
 template <typename P, typename T>
-class Call {
+class AttentionCall {
  public:
-  explicit Call(const char* name)
+  explicit AttentionCall(const char* name)
       : import_(*FindKernelImport(name, kernels::SelectKernels({}), nullptr)),
         query(17, T{1}),
         key(25, T{1}),
@@ -125,7 +125,7 @@ class Call {
 class AttentionImportsTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(AttentionImportsTest, ComputesTheTileOfFloats) {
-  Call<Parameters, float> call(GetParam());
+  AttentionCall<AttentionParameters, float> call(GetParam());
   call.p.scale = 1;
   ASSERT_EQ(call.Run(call.p), 0);
   const std::vector<float> expected = {0, 0, 0, 0, 0, 0, 0, 3, 3, 0};
@@ -136,12 +136,12 @@ TEST_P(AttentionImportsTest, ComputesTheTileOfFloats) {
 }
 
 TEST_P(AttentionImportsTest, RefusesFloatsThatDoNotFit) {
-  Call<Parameters, float> call(GetParam());
+  AttentionCall<AttentionParameters, float> call(GetParam());
   call.ExpectPlacesRefused();
-  for (Buffer Parameters::*const buffer :
-       {&Parameters::query, &Parameters::key, &Parameters::value,
-        &Parameters::output}) {
-    Parameters parameters = call.p;
+  for (Buffer AttentionParameters::*const buffer :
+       {&AttentionParameters::query, &AttentionParameters::key,
+        &AttentionParameters::value, &AttentionParameters::output}) {
+    AttentionParameters parameters = call.p;
     --(parameters.*buffer).size;
     call.ExpectRefused(parameters);
   }
@@ -165,7 +165,7 @@ class AttentionBiasImportTest : public testing::Test {
     call_.p.scale = 1;
   }
 
-  Call<BiasParameters, float> call_;
+  AttentionCall<BiasParameters, float> call_;
   std::vector<float> bias_;
 };
 
@@ -205,7 +205,7 @@ class AttentionI8ImportTest : public testing::Test {
     call_.p.weight_factor = 30;
   }
 
-  Call<I8Parameters, int8_t> call_;
+  AttentionCall<I8Parameters, int8_t> call_;
   int8_t logits_[256];
   uint32_t powers_[256];
 };

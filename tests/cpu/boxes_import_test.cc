@@ -10,7 +10,7 @@
 namespace takt::cpu {
 namespace {
 
-struct Parameters {
+struct BoxesParameters {
   ImportBuffer boxes, scores, output;
   int32_t batch, classes, count, most, is_centered;
   int32_t part, first_row, row_count;
@@ -24,7 +24,7 @@ struct JoinParameters {
 };
 
 template <typename P>
-int Call(const char* name, P parameters) {
+int CallBoxes(const char* name, P parameters) {
   const ImportFunction import =
       *FindKernelImport(name, kernels::SelectKernels({}), nullptr);
   return import.function(&parameters, import.context, nullptr);
@@ -35,20 +35,20 @@ class BoxesImportTest : public testing::Test {
   // Checks that a function refuses what neither boxes nor lists can have.
   void RefusesFaults(const char* name) {
     WithEachFault(good_,
-                  {[](Parameters& p) { --p.boxes.size; },
-                   [](Parameters& p) { --p.scores.size; },
-                   [](Parameters& p) { --p.output.size; },
-                   [](Parameters& p) { p.output.size = 0, p.count = 0; },
-                   [](Parameters& p) { p.boxes.size = -8; },
-                   [](Parameters& p) { p.batch = 2; },
-                   [](Parameters& p) { p.batch = -1; },
-                   [](Parameters& p) { p.batch = p.classes = INT32_MAX; },
-                   [](Parameters& p) { p.classes = -1; },
-                   [](Parameters& p) { p.count = -1; },
-                   [](Parameters& p) { p.count = 65537; },
-                   [](Parameters& p) { p.most = -1; }},
-                  [&](const Parameters& parameters) {
-                    EXPECT_NE(Call(name, parameters), 0);
+                  {[](BoxesParameters& p) { --p.boxes.size; },
+                   [](BoxesParameters& p) { --p.scores.size; },
+                   [](BoxesParameters& p) { --p.output.size; },
+                   [](BoxesParameters& p) { p.output.size = 0, p.count = 0; },
+                   [](BoxesParameters& p) { p.boxes.size = -8; },
+                   [](BoxesParameters& p) { p.batch = 2; },
+                   [](BoxesParameters& p) { p.batch = -1; },
+                   [](BoxesParameters& p) { p.batch = p.classes = INT32_MAX; },
+                   [](BoxesParameters& p) { p.classes = -1; },
+                   [](BoxesParameters& p) { p.count = -1; },
+                   [](BoxesParameters& p) { p.count = 65537; },
+                   [](BoxesParameters& p) { p.most = -1; }},
+                  [&](const BoxesParameters& parameters) {
+                    EXPECT_NE(CallBoxes(name, parameters), 0);
                     for (const int32_t x : output_) EXPECT_EQ(x, 0);
                   });
   }
@@ -57,25 +57,25 @@ class BoxesImportTest : public testing::Test {
   const float boxes_[9] = {99, 0, 0, 1, 1, 2, 2, 3, 3};
   const float scores_[5] = {99, 1, 2, 3, 4};
   int32_t output_[16] = {};
-  Parameters good_ = {{boxes_, 1, 8},
-                      {scores_, 1, 4},
-                      {output_, 1, 15},
-                      1,
-                      2,
-                      2,
-                      9,
-                      0,
-                      0,
-                      0,
-                      2,
-                      .5f,
-                      0};
+  BoxesParameters good_ = {{boxes_, 1, 8},
+                           {scores_, 1, 4},
+                           {output_, 1, 15},
+                           1,
+                           2,
+                           2,
+                           9,
+                           0,
+                           0,
+                           0,
+                           2,
+                           .5f,
+                           0};
 };
 
 TEST_F(BoxesImportTest, SelectsAll) {
   good_.row_count = 1;
   RefusesFaults("takt_select_boxes_f32");
-  ASSERT_EQ(Call("takt_select_boxes_f32", good_), 0);
+  ASSERT_EQ(CallBoxes("takt_select_boxes_f32", good_), 0);
   EXPECT_EQ(
       std::vector<int32_t>(output_, output_ + 16),
       (std::vector<int32_t>{0, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 1, 0}));
@@ -85,9 +85,9 @@ TEST_F(BoxesImportTest, SelectsLists) {
   good_.output.size = 6;
   RefusesFaults("takt_select_box_lists_f32");
   good_.first_row = 3;
-  EXPECT_NE(Call("takt_select_box_lists_f32", good_), 0);
+  EXPECT_NE(CallBoxes("takt_select_box_lists_f32", good_), 0);
   good_.first_row = 1;
-  ASSERT_EQ(Call("takt_select_box_lists_f32", good_), 0);
+  ASSERT_EQ(CallBoxes("takt_select_box_lists_f32", good_), 0);
   EXPECT_EQ(std::vector<int32_t>(output_, output_ + 8),
             (std::vector<int32_t>{0, 0, 0, 0, 2, 1, 0, 0}));
 }
@@ -105,10 +105,10 @@ TEST_F(BoxesImportTest, JoinsLists) {
                  [](JoinParameters& p) { p.count = 65537; },
                  [](JoinParameters& p) { p.most = -1; }},
                 [&](const JoinParameters& parameters) {
-                  EXPECT_NE(Call("takt_join_box_lists", parameters), 0);
+                  EXPECT_NE(CallBoxes("takt_join_box_lists", parameters), 0);
                   for (const int32_t x : output_) EXPECT_EQ(x, 0);
                 });
-  ASSERT_EQ(Call("takt_join_box_lists", good), 0);
+  ASSERT_EQ(CallBoxes("takt_join_box_lists", good), 0);
   EXPECT_EQ(
       std::vector<int32_t>(output_, output_ + 16),
       (std::vector<int32_t>{0, 3, 0, 0, 0, 0, 7, 0, 1, 5, 0, 1, 4, 0, 0, 0}));

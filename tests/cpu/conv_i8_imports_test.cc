@@ -17,7 +17,7 @@ namespace {
 
 // As a module's code lays them out.
 using Buffer = ImportBuffer;
-struct Parameters {
+struct ConvI8Parameters {
   Buffer input, weights, bias, scale, sums, output;
   int32_t batch, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w;
   int32_t stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left, groups;
@@ -25,7 +25,7 @@ struct Parameters {
   int32_t input_zero, output_zero, no_zero, low, high;
   float no_scale;
 };
-static_assert(sizeof(Parameters) == 248);
+static_assert(sizeof(ConvI8Parameters) == 248);
 
 // A product of 3 pixels of 4 channels, with 2 channels out: each weight is 1.
 class ConvI8ImportTest : public testing::TestWithParam<bool> {
@@ -56,14 +56,14 @@ class ConvI8ImportTest : public testing::TestWithParam<bool> {
         GetParam() ? "takt_depthwise2d_i8" : "takt_conv2d_i8",
         kernels::SelectKernels({}), nullptr);
   }
-  int Call(const Parameters& parameters) {
+  int Call(const ConvI8Parameters& parameters) {
     std::memset(output_, 0, sizeof(output_));
-    Parameters copy = parameters;
+    ConvI8Parameters copy = parameters;
     return import_.function(&copy, import_.context, nullptr);
   }
 
   const ImportFunction import_;
-  Parameters p_;
+  ConvI8Parameters p_;
   // Element 0 lies before the buffer.
   const int8_t input_[13] = {99, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   const std::vector<int8_t> ones_ = std::vector<int8_t>(64, 1);
@@ -94,29 +94,29 @@ TEST_P(ConvI8ImportTest, ComputesTheTileThatIsInTheImage) {
 }
 
 TEST_P(ConvI8ImportTest, RefusesWhatDoesNotFit) {
-  const std::vector<std::function<void(Parameters&)>> faults = {
-      [](Parameters& p) { --p.input.size; },
-      [](Parameters& p) { --p.weights.size; },
-      [](Parameters& p) { --p.bias.size; },
-      [](Parameters& p) { --p.scale.size; },
-      [](Parameters& p) { p.sums.size = 1; },
-      [](Parameters& p) { p.sums.size = -1; },
-      [](Parameters& p) { --p.output.size; },
-      [](Parameters& p) { p.in_w = 4; },
-      [](Parameters& p) { p.in_h = INT32_MAX; },
-      [](Parameters& p) { p.kernel_h = 0; },
-      [](Parameters& p) { p.kernel_h = 129; },
-      [](Parameters& p) { p.groups = 0; },
-      [](Parameters& p) { p.stride_w = -1; },
-      [](Parameters& p) { p.pixel_begin = -1; },
-      [](Parameters& p) { p.pixel_begin = 4; },
-      [](Parameters& p) { p.block_count = -1; },
-      [](Parameters& p) { p.block_begin = 2; },
-      [](Parameters& p) { p.input_zero = 128; },
-      [](Parameters& p) { p.low = -129; },
-      [](Parameters& p) { p.low = 5, p.high = 4; },
+  const std::vector<std::function<void(ConvI8Parameters&)>> faults = {
+      [](ConvI8Parameters& p) { --p.input.size; },
+      [](ConvI8Parameters& p) { --p.weights.size; },
+      [](ConvI8Parameters& p) { --p.bias.size; },
+      [](ConvI8Parameters& p) { --p.scale.size; },
+      [](ConvI8Parameters& p) { p.sums.size = 1; },
+      [](ConvI8Parameters& p) { p.sums.size = -1; },
+      [](ConvI8Parameters& p) { --p.output.size; },
+      [](ConvI8Parameters& p) { p.in_w = 4; },
+      [](ConvI8Parameters& p) { p.in_h = INT32_MAX; },
+      [](ConvI8Parameters& p) { p.kernel_h = 0; },
+      [](ConvI8Parameters& p) { p.kernel_h = 129; },
+      [](ConvI8Parameters& p) { p.groups = 0; },
+      [](ConvI8Parameters& p) { p.stride_w = -1; },
+      [](ConvI8Parameters& p) { p.pixel_begin = -1; },
+      [](ConvI8Parameters& p) { p.pixel_begin = 4; },
+      [](ConvI8Parameters& p) { p.block_count = -1; },
+      [](ConvI8Parameters& p) { p.block_begin = 2; },
+      [](ConvI8Parameters& p) { p.input_zero = 128; },
+      [](ConvI8Parameters& p) { p.low = -129; },
+      [](ConvI8Parameters& p) { p.low = 5, p.high = 4; },
   };
-  WithEachFault(p_, faults, [&](const Parameters& parameters) {
+  WithEachFault(p_, faults, [&](const ConvI8Parameters& parameters) {
     EXPECT_NE(Call(parameters), 0);
     for (const int8_t byte : output_) EXPECT_EQ(byte, 0);
   });
@@ -124,14 +124,14 @@ TEST_P(ConvI8ImportTest, RefusesWhatDoesNotFit) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ConvI8ImportTest, testing::Bool());
 
-struct FloatParameters {
+struct ConvI8FloatParameters {
   Buffer input, weights, sums, scale, bias, ranges, output;
   int32_t batch, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w;
   int32_t stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left, groups;
   int32_t tile_blocks, input_zero, block_tile, pixel_begin, pixel_count;
   float input_scale, low, high;
 };
-static_assert(sizeof(FloatParameters) == 264);
+static_assert(sizeof(ConvI8FloatParameters) == 264);
 
 // A product of 2 pixels of 3 channels, with 17 channels out: weights are 1.
 TEST(ConvI8F32ImportTest, ComputesItsTileAndRefusesWhatDoesNotFit) {
@@ -144,7 +144,7 @@ TEST(ConvI8F32ImportTest, ComputesItsTileAndRefusesWhatDoesNotFit) {
   // Of two tiles; all values lie in 255 steps of 4, and 0 is the first of them.
   const float ranges[4] = {0.f, 7.f, 0.f, 1020.f};
   std::vector<float> output(34);
-  FloatParameters p;
+  ConvI8FloatParameters p;
   std::memset(&p, 0, sizeof(p));
   p.batch = p.in_h = p.out_h = p.kernel_h = p.kernel_w = p.groups = 1;
   p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = 1;
@@ -166,7 +166,7 @@ TEST(ConvI8F32ImportTest, ComputesItsTileAndRefusesWhatDoesNotFit) {
   p.block_tile = 1;
   p.pixel_begin = 1;
   p.pixel_count = 1000;
-  const auto call = [&](FloatParameters given) {
+  const auto call = [&](ConvI8FloatParameters given) {
     return import.function(&given, import.context, nullptr);
   };
   ASSERT_EQ(call(p), 0);
@@ -181,27 +181,28 @@ TEST(ConvI8F32ImportTest, ComputesItsTileAndRefusesWhatDoesNotFit) {
   p.high = 1e9f;
   ASSERT_EQ(call(p), 0);
   EXPECT_EQ(output[33], (4 + 5 + 6 + 3 * 128) * 2.f + 100.f);
-  const std::vector<std::function<void(FloatParameters&)>> faults = {
-      [](FloatParameters& q) { --q.input.size; },
-      [](FloatParameters& q) { --q.weights.size; },
-      [](FloatParameters& q) { --q.sums.size; },
-      [](FloatParameters& q) { --q.scale.size; },
-      [](FloatParameters& q) { --q.bias.size; },
-      [](FloatParameters& q) { q.ranges.size = 1; },
-      [](FloatParameters& q) { q.input_zero = 128; },
-      [](FloatParameters& q) { --q.output.size; },
-      [](FloatParameters& q) { q.in_w = 3; },
-      [](FloatParameters& q) { q.in_h = INT32_MAX; },
-      [](FloatParameters& q) { q.kernel_h = 129; },
-      [](FloatParameters& q) { q.groups = 0; },
-      [](FloatParameters& q) { q.tile_blocks = 0; },
-      [](FloatParameters& q) { q.block_tile = 3; },
-      [](FloatParameters& q) { q.block_tile = -1; },
-      [](FloatParameters& q) { q.pixel_begin = 3; },
-      [](FloatParameters& q) { q.pixel_count = -1; },
+  const std::vector<std::function<void(ConvI8FloatParameters&)>> faults = {
+      [](ConvI8FloatParameters& q) { --q.input.size; },
+      [](ConvI8FloatParameters& q) { --q.weights.size; },
+      [](ConvI8FloatParameters& q) { --q.sums.size; },
+      [](ConvI8FloatParameters& q) { --q.scale.size; },
+      [](ConvI8FloatParameters& q) { --q.bias.size; },
+      [](ConvI8FloatParameters& q) { q.ranges.size = 1; },
+      [](ConvI8FloatParameters& q) { q.input_zero = 128; },
+      [](ConvI8FloatParameters& q) { --q.output.size; },
+      [](ConvI8FloatParameters& q) { q.in_w = 3; },
+      [](ConvI8FloatParameters& q) { q.in_h = INT32_MAX; },
+      [](ConvI8FloatParameters& q) { q.kernel_h = 129; },
+      [](ConvI8FloatParameters& q) { q.groups = 0; },
+      [](ConvI8FloatParameters& q) { q.tile_blocks = 0; },
+      [](ConvI8FloatParameters& q) { q.block_tile = 3; },
+      [](ConvI8FloatParameters& q) { q.block_tile = -1; },
+      [](ConvI8FloatParameters& q) { q.pixel_begin = 3; },
+      [](ConvI8FloatParameters& q) { q.pixel_count = -1; },
   };
-  WithEachFault(p, faults,
-                [&](const FloatParameters& bad) { EXPECT_NE(call(bad), 0); });
+  WithEachFault(p, faults, [&](const ConvI8FloatParameters& bad) {
+    EXPECT_NE(call(bad), 0);
+  });
 }
 
 TEST(MapI8ImportTest, AppliesTheTableToItsTile) {
@@ -211,7 +212,7 @@ TEST(MapI8ImportTest, AppliesTheTableToItsTile) {
   for (int i = 0; i < 256; ++i) table[i] = static_cast<int8_t>(3 * i + 1);
   const int8_t input[5] = {-128, -1, 0, 1, 127};
   int8_t output[5] = {};
-  Parameters p;
+  ConvI8Parameters p;
   std::memset(&p, 0, sizeof(p));
   p.batch = p.in_h = p.in_c = p.out_h = p.out_c = p.kernel_h = p.kernel_w = 1;
   p.in_w = p.out_w = 5;
@@ -219,7 +220,7 @@ TEST(MapI8ImportTest, AppliesTheTableToItsTile) {
   p.input = {input, 0, 5};
   p.weights = {table.data(), 0, 256};
   p.output = {output, 0, 5};
-  const auto call = [&](Parameters given) {
+  const auto call = [&](ConvI8Parameters given) {
     return import.function(&given, import.context, nullptr);
   };
   ASSERT_EQ(call(p), 0);
@@ -232,20 +233,20 @@ TEST(MapI8ImportTest, AppliesTheTableToItsTile) {
   EXPECT_EQ(output[1], table[127]);
   EXPECT_EQ(output[2], table[128]);
   EXPECT_EQ(output[3], 0);
-  const std::vector<std::function<void(Parameters&)>> faults = {
-      [](Parameters& q) { --q.input.size; },
-      [](Parameters& q) { --q.weights.size; },
-      [](Parameters& q) { --q.output.size; },
-      [](Parameters& q) { q.in_w = 6; },
-      [](Parameters& q) { q.in_w = q.out_w = -1; },
-      [](Parameters& q) { q.in_c = 2; },
-      [](Parameters& q) { q.batch = 2; },
-      [](Parameters& q) { q.pixel_begin = -1; },
-      [](Parameters& q) { q.pixel_begin = 6; },
-      [](Parameters& q) { q.pixel_count = -1; },
+  const std::vector<std::function<void(ConvI8Parameters&)>> faults = {
+      [](ConvI8Parameters& q) { --q.input.size; },
+      [](ConvI8Parameters& q) { --q.weights.size; },
+      [](ConvI8Parameters& q) { --q.output.size; },
+      [](ConvI8Parameters& q) { q.in_w = 6; },
+      [](ConvI8Parameters& q) { q.in_w = q.out_w = -1; },
+      [](ConvI8Parameters& q) { q.in_c = 2; },
+      [](ConvI8Parameters& q) { q.batch = 2; },
+      [](ConvI8Parameters& q) { q.pixel_begin = -1; },
+      [](ConvI8Parameters& q) { q.pixel_begin = 6; },
+      [](ConvI8Parameters& q) { q.pixel_count = -1; },
   };
   WithEachFault(p, faults,
-                [&](const Parameters& bad) { EXPECT_NE(call(bad), 0); });
+                [&](const ConvI8Parameters& bad) { EXPECT_NE(call(bad), 0); });
 }
 
 }  // namespace

@@ -13,13 +13,12 @@
 
 #include "base/mapped_file.h"
 #include "cpu/elf_image.h"
+#include "cpu/library_abi.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace takt::cpu {
 namespace {
-
-constexpr char kQuerySymbol[] = "iree_hal_executable_library_query";
 
 template <typename T>
 T ReadAt(const std::vector<uint8_t>& file, uint64_t offset) {
@@ -104,7 +103,7 @@ TEST_P(ElfImageMachinesTest, RelocatesEveryWord) {
   const auto image = ElfImage::Load(file_, GetParam().name);
   ASSERT_TRUE(image.ok()) << image.status();
   const void* const query =
-      (*image)->FindFunction(kQuerySymbol).value_or(nullptr);
+      (*image)->FindFunction(library_abi::kQuerySymbol).value_or(nullptr);
   ASSERT_NE(query, nullptr);
   EXPECT_TRUE((*image)->IsCode(query));
   const uint64_t base =

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/library_abi.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cpu/elf_test_support.h"
@@ -46,7 +47,6 @@ namespace {
 #if defined(__x86_64__)
 
 using testing::HasSubstr;
-constexpr char kQuerySymbol[] = "iree_hal_executable_library_query";
 
 // Fields of a program header.
 constexpr size_t kType = 0, kFlags = 4, kOffset = 8, kAddress = 16,
@@ -86,7 +86,7 @@ void ExpectUnsupported(const TestElf& elf, const std::string& message) {
 TEST(ElfImageTest, LoadsAndFindsFunctions) {
   auto image = ElfImage::Load(TestElf().bytes);
   ASSERT_TRUE(image.ok()) << image.status();
-  EXPECT_TRUE((*image)->FindFunction(kQuerySymbol).ok());
+  EXPECT_TRUE((*image)->FindFunction(library_abi::kQuerySymbol).ok());
   const auto missing = (*image)->FindFunction("nothing");
   EXPECT_EQ(missing.status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(missing.status().message()), HasSubstr("nothing"));
@@ -97,7 +97,7 @@ TEST(ElfImageTest, LoadsAndFindsFunctions) {
 TEST(ElfImageTest, NoPageIsWritableOrOthersCode) {
   auto image = ElfImage::Load(TestElf().bytes);
   ASSERT_TRUE(image.ok()) << image.status();
-  auto query = (*image)->FindFunction(kQuerySymbol);
+  auto query = (*image)->FindFunction(library_abi::kQuerySymbol);
   ASSERT_TRUE(query.ok());
   const auto* const code = static_cast<const uint8_t*>(*query);
   // Address 0x1390; the segments start at 0x0, 0x1370 and 0x23b0.
@@ -111,7 +111,7 @@ TEST(ElfImageTest, DataOutsideOfRelroStaysWritableAndIsNoCode) {
   elf.Put<uint32_t>(TestElf::ProgramHeader(TestElf::kRelro, kType), 0);
   auto image = ElfImage::Load(elf.bytes);
   ASSERT_TRUE(image.ok()) << image.status();
-  auto query = (*image)->FindFunction(kQuerySymbol);
+  auto query = (*image)->FindFunction(library_abi::kQuerySymbol);
   ASSERT_TRUE(query.ok());
   EXPECT_EQ(ProtectionAt(static_cast<const uint8_t*>(*query) + 0x1020), "rw-p");
 }
@@ -120,7 +120,7 @@ TEST(ElfImageTest, RelocatesByWhereItWasPut) {
   auto image = ElfImage::Load(TestElf().bytes);
   ASSERT_TRUE(image.ok()) << image.status();
   const auto* const code = static_cast<const uint8_t*>(
-      (*image)->FindFunction(kQuerySymbol).value_or(nullptr));
+      (*image)->FindFunction(library_abi::kQuerySymbol).value_or(nullptr));
   ASSERT_NE(code, nullptr);
   // The word at 0x23c8 points at the kernel, at 0x1370.
   const uint8_t* target = nullptr;
@@ -133,7 +133,8 @@ TEST(ElfImageTest, ReleasesItsMemory) {
   {
     auto image = ElfImage::Load(TestElf().bytes);
     ASSERT_TRUE(image.ok()) << image.status();
-    address = (*image)->FindFunction(kQuerySymbol).value_or(nullptr);
+    address =
+        (*image)->FindFunction(library_abi::kQuerySymbol).value_or(nullptr);
     EXPECT_EQ(ProtectionAt(address), "r-xp");
   }
   EXPECT_NE(ProtectionAt(address), "r-xp");
@@ -143,7 +144,7 @@ TEST(ElfImageTest, RecognizesItsBytes) {
   auto image = ElfImage::Load(TestElf().bytes);
   ASSERT_TRUE(image.ok()) << image.status();
   const auto* const code = static_cast<const uint8_t*>(
-      (*image)->FindFunction(kQuerySymbol).value_or(nullptr));
+      (*image)->FindFunction(library_abi::kQuerySymbol).value_or(nullptr));
   const uint8_t* const base = code - 0x1390;
   EXPECT_TRUE((*image)->IsCode(code));
   EXPECT_FALSE((*image)->IsCode(base));
@@ -268,7 +269,7 @@ TEST(ElfImageTest, SegmentsNeedNoAlignment) {
   }
   auto image = ElfImage::Load(elf.bytes);
   ASSERT_TRUE(image.ok()) << image.status();
-  EXPECT_TRUE((*image)->FindFunction(kQuerySymbol).ok());
+  EXPECT_TRUE((*image)->FindFunction(library_abi::kQuerySymbol).ok());
 }
 
 TEST(ElfImageTest, AnEmptySegmentIsNotThere) {
@@ -278,7 +279,7 @@ TEST(ElfImageTest, AnEmptySegmentIsNotThere) {
           .Put<uint64_t>(E::ProgramHeader(E::kLoadRx, kMemorySize), 0)
           .bytes);
   ASSERT_TRUE(image.ok()) << image.status();
-  EXPECT_EQ((*image)->FindFunction(kQuerySymbol).status().code(),
+  EXPECT_EQ((*image)->FindFunction(library_abi::kQuerySymbol).status().code(),
             absl::StatusCode::kDataLoss);
 }
 
@@ -294,7 +295,7 @@ TEST(ElfImageTest, ASegmentWithoutPermissionsIsNotRead) {
           .bytes);
   ASSERT_TRUE(image.ok()) << image.status();
   const auto* const code = static_cast<const uint8_t*>(
-      (*image)->FindFunction(kQuerySymbol).value_or(nullptr));
+      (*image)->FindFunction(library_abi::kQuerySymbol).value_or(nullptr));
   ASSERT_NE(code, nullptr);
   const uint8_t* const segment = code - 0x1390 + 0x4000;
   EXPECT_EQ(ProtectionAt(segment), "---p");
@@ -392,8 +393,9 @@ TEST(ElfImageTest, SymbolsOutsideOfSegmentsAreNotRead) {
   const auto find = [](const E& elf) {
     auto image = ElfImage::Load(elf.bytes);
     EXPECT_TRUE(image.ok()) << image.status();
-    return image.ok() ? (*image)->FindFunction(kQuerySymbol).status()
-                      : image.status();
+    return image.ok()
+               ? (*image)->FindFunction(library_abi::kQuerySymbol).status()
+               : image.status();
   };
   using Code = absl::StatusCode;
   EXPECT_EQ(
@@ -462,7 +464,7 @@ TEST(ElfImageTest, SurvivesEveryFlippedByte) {
       TestElf damaged = elf;
       damaged.bytes[offset] ^= mask;
       auto image = ElfImage::Load(damaged.bytes);
-      if (image.ok()) (void)(*image)->FindFunction(kQuerySymbol);
+      if (image.ok()) (void)(*image)->FindFunction(library_abi::kQuerySymbol);
     }
   }
 }

@@ -10,13 +10,13 @@
 namespace takt::cpu {
 namespace {
 
-struct Parameters {
+struct GatherParameters {
   ImportBuffer data, places, output;
   int32_t outer, size, inner, count;
   int32_t part, first_row, row_count;
 };
 
-int Call(Parameters parameters) {
+int CallGather(GatherParameters parameters) {
   const ImportFunction import =
       *FindKernelImport("takt_gather_f32", kernels::SelectKernels({}), nullptr);
   return import.function(&parameters, import.context, nullptr);
@@ -27,29 +27,29 @@ TEST(GatherImportTest, RefusesBuffersThatAreTooSmall) {
   const float data[9] = {99, 1, 2, 3, 4, 5, 6, 7, 8};
   const int32_t places[2] = {99, 1};
   float output[6] = {};
-  const Parameters good = {
+  const GatherParameters good = {
       {data, 1, 8}, {places, 1, 1}, {output, 1, 4}, 2, 2, 2, 1, 0, 1, 4};
   WithEachFault(good,
-                {[](Parameters& p) { --p.data.size; },
-                 [](Parameters& p) { --p.places.size; },
-                 [](Parameters& p) { --p.output.size; },
-                 [](Parameters& p) { p.data.size = -8; },
-                 [](Parameters& p) { p.outer = 0; },
-                 [](Parameters& p) { p.outer = INT32_MAX; },
-                 [](Parameters& p) { p.size = 0; },
-                 [](Parameters& p) { p.size = INT32_MAX; },
-                 [](Parameters& p) { p.inner = 0; },
-                 [](Parameters& p) { p.inner = INT32_MAX; },
-                 [](Parameters& p) { p.count = 0; },
-                 [](Parameters& p) { p.count = INT32_MAX; },
-                 [](Parameters& p) { p.first_row = -1; },
-                 [](Parameters& p) { p.first_row = 3; },
-                 [](Parameters& p) { p.row_count = -1; }},
-                [&](const Parameters& parameters) {
-                  EXPECT_NE(Call(parameters), 0);
+                {[](GatherParameters& p) { --p.data.size; },
+                 [](GatherParameters& p) { --p.places.size; },
+                 [](GatherParameters& p) { --p.output.size; },
+                 [](GatherParameters& p) { p.data.size = -8; },
+                 [](GatherParameters& p) { p.outer = 0; },
+                 [](GatherParameters& p) { p.outer = INT32_MAX; },
+                 [](GatherParameters& p) { p.size = 0; },
+                 [](GatherParameters& p) { p.size = INT32_MAX; },
+                 [](GatherParameters& p) { p.inner = 0; },
+                 [](GatherParameters& p) { p.inner = INT32_MAX; },
+                 [](GatherParameters& p) { p.count = 0; },
+                 [](GatherParameters& p) { p.count = INT32_MAX; },
+                 [](GatherParameters& p) { p.first_row = -1; },
+                 [](GatherParameters& p) { p.first_row = 3; },
+                 [](GatherParameters& p) { p.row_count = -1; }},
+                [&](const GatherParameters& parameters) {
+                  EXPECT_NE(CallGather(parameters), 0);
                   for (const float x : output) EXPECT_EQ(x, 0);
                 });
-  ASSERT_EQ(Call(good), 0);
+  ASSERT_EQ(CallGather(good), 0);
   EXPECT_EQ(std::vector<float>(output, output + 6),
             (std::vector<float>{0, 0, 0, 7, 8, 0}));
 }

@@ -15,7 +15,7 @@ namespace takt::cpu {
 namespace {
 
 using Buffer = ImportBuffer;
-struct Parameters {
+struct GruParameters {
   Buffer input, weights, bias, state, output;
   int32_t steps, batch, hidden;
   int32_t lanes, part, first_row, row_count;
@@ -37,11 +37,11 @@ class GruImportTest : public testing::Test {
           0,
           2};
   }
-  int Call(Parameters parameters) {
+  int Call(GruParameters parameters) {
     for (float& x : output_) x = 0.f;
     return import_.function(&parameters, import_.context, nullptr);
   }
-  int CallTile(Parameters parameters) {
+  int CallTile(GruParameters parameters) {
     for (float& x : output_) x = 0.f;
     return tile_import_.function(&parameters, tile_import_.context, nullptr);
   }
@@ -56,7 +56,7 @@ class GruImportTest : public testing::Test {
   std::vector<float> bias_ = std::vector<float>(16, 0.f);
   std::vector<float> state_ = std::vector<float>(32, 1.f);
   float output_[66];
-  Parameters p_;
+  GruParameters p_;
 };
 
 TEST_F(GruImportTest, ComputesAllSteps) {
@@ -80,26 +80,26 @@ TEST_F(GruImportTest, ComputesATileOfRows) {
 }
 
 TEST_F(GruImportTest, RefusesTilesThatAreNotThere) {
-  WithEachFault(p_, TileFaults<Parameters>(),
-                [&](const Parameters& parameters) {
+  WithEachFault(p_, TileFaults<GruParameters>(),
+                [&](const GruParameters& parameters) {
                   EXPECT_NE(CallTile(parameters), 0);
                   for (const float x : output_) EXPECT_EQ(x, 0.f);
                 });
 }
 
 TEST_F(GruImportTest, RefusesWhatDoesNotFit) {
-  const std::vector<std::function<void(Parameters&)>> faults = {
-      [](Parameters& p) { --p.input.size; },
-      [](Parameters& p) { --p.weights.size; },
-      [](Parameters& p) { --p.bias.size; },
-      [](Parameters& p) { --p.state.size; },
-      [](Parameters& p) { --p.output.size; },
-      [](Parameters& p) { p.steps = 0; },
-      [](Parameters& p) { p.batch = -1; },
-      [](Parameters& p) { p.hidden = 8; },
-      [](Parameters& p) { p.hidden = INT32_MAX; },
+  const std::vector<std::function<void(GruParameters&)>> faults = {
+      [](GruParameters& p) { --p.input.size; },
+      [](GruParameters& p) { --p.weights.size; },
+      [](GruParameters& p) { --p.bias.size; },
+      [](GruParameters& p) { --p.state.size; },
+      [](GruParameters& p) { --p.output.size; },
+      [](GruParameters& p) { p.steps = 0; },
+      [](GruParameters& p) { p.batch = -1; },
+      [](GruParameters& p) { p.hidden = 8; },
+      [](GruParameters& p) { p.hidden = INT32_MAX; },
   };
-  WithEachFault(p_, faults, [&](const Parameters& parameters) {
+  WithEachFault(p_, faults, [&](const GruParameters& parameters) {
     EXPECT_NE(Call(parameters), 0);
     for (const float x : output_) EXPECT_EQ(x, 0.f);
   });

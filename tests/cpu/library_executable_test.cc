@@ -25,14 +25,14 @@ absl::StatusOr<std::shared_ptr<ExecutableCode>> Load(
   return LibraryExecutable::Load(elf.bytes, constants, imports, {});
 }
 
-void ExpectError(const TestElf& elf, absl::StatusCode code,
-                 const std::string& message) {
+void ExpectLibraryError(const TestElf& elf, absl::StatusCode code,
+                        const std::string& message) {
   const absl::Status status = Load(elf).status();
   EXPECT_EQ(status.code(), code) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr(message));
 }
-void ExpectDamaged(const TestElf& elf, const std::string& message) {
-  ExpectError(elf, absl::StatusCode::kDataLoss, message);
+void ExpectDamagedLibrary(const TestElf& elf, const std::string& message) {
+  ExpectLibraryError(elf, absl::StatusCode::kDataLoss, message);
 }
 
 // One dispatch of a function with the bindings of simple_mul.
@@ -142,20 +142,21 @@ TEST(LibraryExecutableTest, AFailingWorkgroupIsNamed) {
 
 TEST(LibraryExecutableTest, RejectsOtherVersions) {
   // The query compares with 6; this one is of a library that wants 7.
-  ExpectError(TestElf().Put<uint8_t>(E::kQuery + 4, 7),
-              absl::StatusCode::kUnimplemented, "version 6");
-  ExpectError(TestElf().Put<uint32_t>(E::kHeader, 5),
-              absl::StatusCode::kUnimplemented, "version 5");
+  ExpectLibraryError(TestElf().Put<uint8_t>(E::kQuery + 4, 7),
+                     absl::StatusCode::kUnimplemented, "version 6");
+  ExpectLibraryError(TestElf().Put<uint32_t>(E::kHeader, 5),
+                     absl::StatusCode::kUnimplemented, "version 5");
 }
 
 TEST(LibraryExecutableTest, RejectsSanitizedCode) {
-  ExpectError(TestElf().Put<uint32_t>(E::kHeader + 20, 1),
-              absl::StatusCode::kUnimplemented, "sanitizer 1");
+  ExpectLibraryError(TestElf().Put<uint32_t>(E::kHeader + 20, 1),
+                     absl::StatusCode::kUnimplemented, "sanitizer 1");
 }
 
 TEST(LibraryExecutableTest, RejectsFilesWithoutTheQuery) {
-  ExpectError(TestElf().Put<uint8_t>(E::kStrings + 1, 'x'),
-              absl::StatusCode::kNotFound, "iree_hal_executable_library_query");
+  ExpectLibraryError(TestElf().Put<uint8_t>(E::kStrings + 1, 'x'),
+                     absl::StatusCode::kNotFound,
+                     "iree_hal_executable_library_query");
 }
 
 TEST(LibraryExecutableTest, RejectsTablesOutsideOfTheImage) {
@@ -175,12 +176,12 @@ TEST(LibraryExecutableTest, RejectsTablesOutsideOfTheImage) {
       if (c.relocation == E::kName && (target == 0x366 || target == 0x2fff)) {
         continue;
       }
-      ExpectDamaged(TestElf().Put<int64_t>(addend, target), c.what);
+      ExpectDamagedLibrary(TestElf().Put<int64_t>(addend, target), c.what);
     }
     // Not relocated at all: NULL, or what stands in the file. A library may do
     // without the table of names.
     if (c.relocation == E::kNameTable) continue;
-    ExpectDamaged(
+    ExpectDamagedLibrary(
         TestElf().Put<uint64_t>(E::RelocationField(c.relocation, 8), 0),
         c.what);
   }
@@ -203,31 +204,33 @@ TEST(LibraryExecutableTest, MakesUpMissingNames) {
 
 TEST(LibraryExecutableTest, RejectsFunctionsThatAreData) {
   for (const int64_t target : {0x0, 0x300, 0x23c8}) {
-    ExpectDamaged(
+    ExpectDamagedLibrary(
         TestElf().Put<int64_t>(E::RelocationField(E::kFunction, 16), target),
         "is no code");
   }
 }
 
 TEST(LibraryExecutableTest, RejectsNamesWithoutEnd) {
-  ExpectDamaged(TestElf().Put<uint8_t>(E::kReadOnlyEnd - 1, 'x'),
-                "without end");
+  ExpectDamagedLibrary(TestElf().Put<uint8_t>(E::kReadOnlyEnd - 1, 'x'),
+                       "without end");
 }
 
 TEST(LibraryExecutableTest, RejectsCountsBeyondTheTables) {
-  ExpectDamaged(TestElf().Put<uint32_t>(E::kLibrary + 24, 1000), "outside");
-  ExpectDamaged(TestElf().Put<uint32_t>(E::kLibrary + 24, 0xffffffff),
-                "exports");
-  ExpectDamaged(TestElf().Put<uint32_t>(E::kLibrary + 8, 1), "import names");
-  ExpectDamaged(TestElf().Put<uint32_t>(E::kLibrary + 8, 0xffffffff),
-                "imports");
+  ExpectDamagedLibrary(TestElf().Put<uint32_t>(E::kLibrary + 24, 1000),
+                       "outside");
+  ExpectDamagedLibrary(TestElf().Put<uint32_t>(E::kLibrary + 24, 0xffffffff),
+                       "exports");
+  ExpectDamagedLibrary(TestElf().Put<uint32_t>(E::kLibrary + 8, 1),
+                       "import names");
+  ExpectDamagedLibrary(TestElf().Put<uint32_t>(E::kLibrary + 8, 0xffffffff),
+                       "imports");
 }
 
 TEST(LibraryExecutableTest, RejectsMoreOperandsThanThereCanBe) {
-  ExpectDamaged(TestElf().Put<uint8_t>(E::kAttributes + 10, 65),
-                "65 constants");
-  ExpectDamaged(TestElf().Put<uint8_t>(E::kAttributes + 11, 200),
-                "200 bindings");
+  ExpectDamagedLibrary(TestElf().Put<uint8_t>(E::kAttributes + 10, 65),
+                       "65 constants");
+  ExpectDamagedLibrary(TestElf().Put<uint8_t>(E::kAttributes + 11, 200),
+                       "200 bindings");
 }
 
 TEST(LibraryExecutableTest, WantsAsManyConstantsAsItSays) {

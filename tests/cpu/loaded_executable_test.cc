@@ -10,9 +10,9 @@ namespace takt::cpu {
 namespace {
 
 // Remembers the ranges that it was asked to run.
-class FakeCode final : public ExecutableCode {
+class UncheckedCode final : public ExecutableCode {
  public:
-  FakeCode() {
+  UncheckedCode() {
     Function first;
     first.name = "first";
     first.constant_count = 2;
@@ -34,7 +34,7 @@ class FakeCode final : public ExecutableCode {
 };
 
 TEST(LoadedExecutableTest, FindsTheNeedInTheCode) {
-  auto code = std::make_shared<FakeCode>();
+  auto code = std::make_shared<UncheckedCode>();
   const auto executable = MakeRef<LoadedExecutable>(code);
   ASSERT_EQ(executable->function_count(), 2u);
   EXPECT_EQ(executable->function_name(0), "first");
@@ -50,7 +50,7 @@ TEST(LoadedExecutableTest, FindsTheNeedInTheCode) {
 
 TEST(LoadedExecutableTest, FindsFunctionsByName) {
   const auto executable =
-      MakeRef<LoadedExecutable>(std::make_shared<FakeCode>());
+      MakeRef<LoadedExecutable>(std::make_shared<UncheckedCode>());
   ASSERT_TRUE(executable->LookupFunction("second").ok());
   EXPECT_EQ(*executable->LookupFunction("second"), 1u);
   EXPECT_EQ(executable->LookupFunction("third").status().code(),
@@ -58,7 +58,7 @@ TEST(LoadedExecutableTest, FindsFunctionsByName) {
 }
 
 TEST(LoadedExecutableTest, HandlesShareWhatTheCodeHasLearned) {
-  auto code = std::make_shared<FakeCode>();
+  auto code = std::make_shared<UncheckedCode>();
   const auto one = MakeRef<LoadedExecutable>(code);
   const auto other = MakeRef<LoadedExecutable>(code);
   EXPECT_EQ(other->cost(0, {10, 1, 1}).AloneNs(), 0);
@@ -76,7 +76,7 @@ TEST(LoadedExecutableTest, KnowsItsOwn) {
     size_t constant_count(size_t) const override { return 0; }
     size_t binding_count(size_t) const override { return 0; }
   };
-  const auto own = MakeRef<LoadedExecutable>(std::make_shared<FakeCode>());
+  const auto own = MakeRef<LoadedExecutable>(std::make_shared<UncheckedCode>());
   EXPECT_EQ(LoadedExecutable::From(own.get()), own.get());
   EXPECT_EQ(LoadedExecutable::From(MakeRef<OtherExecutable>().get()), nullptr);
 }

@@ -16,7 +16,7 @@ namespace takt::cpu {
 namespace {
 
 using Buffer = ImportBuffer;
-struct Parameters {
+struct LstmParameters {
   Buffer input, weights, state, cell, output;
   int32_t steps, batch, hidden;
   int32_t lanes, part, first_row, row_count;
@@ -38,11 +38,11 @@ class LstmImportTest : public testing::Test {
           0,
           2};
   }
-  int Call(Parameters parameters) {
+  int Call(LstmParameters parameters) {
     for (float& x : output_) x = 0.f;
     return import_.function(&parameters, import_.context, nullptr);
   }
-  int CallTile(Parameters parameters) {
+  int CallTile(LstmParameters parameters) {
     for (float& x : output_) x = 0.f;
     return tile_import_.function(&parameters, tile_import_.context, nullptr);
   }
@@ -57,7 +57,7 @@ class LstmImportTest : public testing::Test {
   std::vector<float> state_ = std::vector<float>(32, 1.f);
   std::vector<float> cell_ = std::vector<float>(32, 1.f);
   float output_[98];
-  Parameters p_;
+  LstmParameters p_;
 };
 
 TEST_F(LstmImportTest, ComputesAllSteps) {
@@ -83,26 +83,26 @@ TEST_F(LstmImportTest, ComputesATileOfRows) {
 }
 
 TEST_F(LstmImportTest, RefusesTilesThatAreNotThere) {
-  WithEachFault(p_, TileFaults<Parameters>(),
-                [&](const Parameters& parameters) {
+  WithEachFault(p_, TileFaults<LstmParameters>(),
+                [&](const LstmParameters& parameters) {
                   EXPECT_NE(CallTile(parameters), 0);
                   for (const float x : output_) EXPECT_EQ(x, 0.f);
                 });
 }
 
 TEST_F(LstmImportTest, RefusesWhatDoesNotFit) {
-  const std::vector<std::function<void(Parameters&)>> faults = {
-      [](Parameters& p) { --p.input.size; },
-      [](Parameters& p) { --p.weights.size; },
-      [](Parameters& p) { --p.cell.size; },
-      [](Parameters& p) { --p.state.size; },
-      [](Parameters& p) { --p.output.size; },
-      [](Parameters& p) { p.steps = 0; },
-      [](Parameters& p) { p.batch = -1; },
-      [](Parameters& p) { p.hidden = 8; },
-      [](Parameters& p) { p.hidden = INT32_MAX; },
+  const std::vector<std::function<void(LstmParameters&)>> faults = {
+      [](LstmParameters& p) { --p.input.size; },
+      [](LstmParameters& p) { --p.weights.size; },
+      [](LstmParameters& p) { --p.cell.size; },
+      [](LstmParameters& p) { --p.state.size; },
+      [](LstmParameters& p) { --p.output.size; },
+      [](LstmParameters& p) { p.steps = 0; },
+      [](LstmParameters& p) { p.batch = -1; },
+      [](LstmParameters& p) { p.hidden = 8; },
+      [](LstmParameters& p) { p.hidden = INT32_MAX; },
   };
-  WithEachFault(p_, faults, [&](const Parameters& parameters) {
+  WithEachFault(p_, faults, [&](const LstmParameters& parameters) {
     EXPECT_NE(Call(parameters), 0);
     for (const float x : output_) EXPECT_EQ(x, 0.f);
   });

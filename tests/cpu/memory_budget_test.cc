@@ -274,7 +274,7 @@ TEST(MemoryBudgetTest, ExplainsWhyRequestsWait) {
 }
 
 // Time that passes when the test says so.
-class ManualTimers final : public TimerService {
+class ManualTimer final : public TimerService {
  public:
   void Arm(Timer* timer, int64_t) override { armed_ = timer; }
   bool Cancel(Timer* timer) override {
@@ -296,7 +296,7 @@ class Owner final : public Object {
 };
 
 TEST(MemoryBudgetTest, AStallIsReported) {
-  auto timers = std::make_shared<ManualTimers>();
+  auto timers = std::make_shared<ManualTimer>();
   Ref<Owner> owner = MakeRef<Owner>();
   MemoryBudget budget(512, 1000, timers);
   budget.SetOwner(owner.get());
@@ -333,7 +333,7 @@ TEST(MemoryBudgetTest, AStallIsReported) {
 }
 
 TEST(MemoryBudgetTest, AStallIsReportedWithoutMemory) {
-  auto timers = std::make_shared<ManualTimers>();
+  auto timers = std::make_shared<ManualTimer>();
   Ref<Owner> owner = MakeRef<Owner>();
   MemoryBudget budget(512, 1000, timers);
   budget.SetOwner(owner.get());
@@ -351,7 +351,7 @@ TEST(MemoryBudgetTest, AStallIsReportedWithoutMemory) {
 }
 
 TEST(MemoryBudgetTest, StallsAreNotCheckedOnceRetired) {
-  auto timers = std::make_shared<ManualTimers>();
+  auto timers = std::make_shared<ManualTimer>();
   Ref<Owner> owner = MakeRef<Owner>();
   MemoryBudget budget(512, 1000, timers);
   budget.SetOwner(owner.get());

@@ -21,7 +21,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Ref<MappedFile> OpenFixture(const std::string& name) {
+Ref<MappedFile> OpenVmvx(const std::string& name) {
   auto file = MappedFile::Open(TAKT_TESTDATA_DIR "/vmvx/" + name,
                                MappedFile::Mode::kPreload);
   EXPECT_TRUE(file.ok()) << file.status();
@@ -33,14 +33,14 @@ absl::StatusOr<std::shared_ptr<ExecutableCode>> Load(
   auto vmvx = CreateVmvxModule(
       kernels::SelectKernels(UsableInstructionSets(DetectProcessor())));
   EXPECT_TRUE(vmvx.ok()) << vmvx.status();
-  Ref<MappedFile> file = OpenFixture(name);
+  Ref<MappedFile> file = OpenVmvx(name);
   return VmvxExecutable::Load(file->bytes(), file, constants, *std::move(vmvx));
 }
 
 // A dispatch whose bindings are 64 words each.
-class Dispatch {
+class VmvxDispatch {
  public:
-  explicit Dispatch(std::shared_ptr<ExecutableCode> code)
+  explicit VmvxDispatch(std::shared_ptr<ExecutableCode> code)
       : code_(std::move(code)) {
     EXPECT_TRUE(worker.ReserveLocalMemory(16384));
   }
@@ -114,7 +114,7 @@ TEST_F(VmvxExecutableTest, RunsEachWorkgroupOfARangeOnce) {
   constexpr uint32_t kTotal = 3 * 4 * 2;
   for (uint32_t begin = 0; begin <= kTotal; begin += 5) {
     for (uint32_t end = begin; end <= kTotal; end += 3) {
-      Dispatch dispatch(code_);
+      VmvxDispatch dispatch(code_);
       dispatch.count = {3, 4, 2};
       ASSERT_TRUE(dispatch.RunRange("count", begin, end).ok());
       for (uint32_t i = 0; i < 64; ++i) {
@@ -126,9 +126,9 @@ TEST_F(VmvxExecutableTest, RunsEachWorkgroupOfARangeOnce) {
 
 TEST_F(VmvxExecutableTest, ThreadsMayRunItAtOnce) {
   std::vector<std::thread> threads;
-  std::vector<std::unique_ptr<Dispatch>> dispatches;
+  std::vector<std::unique_ptr<VmvxDispatch>> dispatches;
   for (uint32_t i = 0; i < 4; ++i) {
-    dispatches.push_back(std::make_unique<Dispatch>(code_));
+    dispatches.push_back(std::make_unique<VmvxDispatch>(code_));
     dispatches[i]->count = {8, 8, 1};
     dispatches[i]->worker.index = i;
     threads.emplace_back([dispatch = dispatches[i].get()] {
@@ -144,7 +144,7 @@ TEST_F(VmvxExecutableTest, ThreadsMayRunItAtOnce) {
 }
 
 TEST_F(VmvxExecutableTest, CallsTheKernels) {
-  Dispatch dispatch(code_);
+  VmvxDispatch dispatch(code_);
   for (uint32_t i = 0; i < 4; ++i) {
     dispatch.words[0][i] = i;
     dispatch.words[1][i] = 100 * i;
@@ -155,14 +155,14 @@ TEST_F(VmvxExecutableTest, CallsTheKernels) {
 }
 
 TEST_F(VmvxExecutableTest, PassesConstantsAndLocalMemory) {
-  Dispatch dispatch(code_);
+  VmvxDispatch dispatch(code_);
   dispatch.constants = {5, 6};
   ASSERT_TRUE(dispatch.Run("constant").ok());
   EXPECT_EQ(dispatch.words[0][0], 6u);
 }
 
 TEST_F(VmvxExecutableTest, PassesSizesExactly) {
-  Dispatch dispatch(code_);
+  VmvxDispatch dispatch(code_);
   dispatch.count = {2, 3, 4};
   ASSERT_TRUE(dispatch.RunRange("shape", 0, 1).ok());
   EXPECT_THAT(absl::MakeSpan(dispatch.words[0]).subspan(0, 9),
@@ -170,7 +170,7 @@ TEST_F(VmvxExecutableTest, PassesSizesExactly) {
 }
 
 TEST_F(VmvxExecutableTest, AFunctionMayBeNamedLikeTheModulesOwn) {
-  Dispatch dispatch(code_);
+  VmvxDispatch dispatch(code_);
   ASSERT_TRUE(dispatch.Run("__nine").ok());
   EXPECT_EQ(dispatch.words[0][0], 9u);
   for (const char* name : {"__own", "__notify", "__set_constants"}) {
@@ -179,13 +179,13 @@ TEST_F(VmvxExecutableTest, AFunctionMayBeNamedLikeTheModulesOwn) {
 }
 
 TEST_F(VmvxExecutableTest, SetsExecutableConstants) {
-  Dispatch dispatch(code_);
+  VmvxDispatch dispatch(code_);
   ASSERT_TRUE(dispatch.Run("executable_constant").ok());
   EXPECT_EQ(dispatch.words[0][0], 71u);
 }
 
 TEST_F(VmvxExecutableTest, AFailureIsTheWorkgroupsOwn) {
-  Dispatch dispatch(code_);
+  VmvxDispatch dispatch(code_);
   dispatch.count = {8, 1, 1};
   const absl::Status status = dispatch.Run("fail_at_3");
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
@@ -198,12 +198,12 @@ TEST_F(VmvxExecutableTest, AFailureIsTheWorkgroupsOwn) {
 }
 
 TEST_F(VmvxExecutableTest, BindingsEndWhereTheyEnd) {
-  Dispatch dispatch(code_);
+  VmvxDispatch dispatch(code_);
   EXPECT_EQ(dispatch.Run("overrun").code(), absl::StatusCode::kOutOfRange);
 }
 
 TEST_F(VmvxExecutableTest, ConstantsAreReadOnly) {
-  Dispatch dispatch(code_);
+  VmvxDispatch dispatch(code_);
   EXPECT_EQ(dispatch.Run("write_constants").code(),
             absl::StatusCode::kPermissionDenied);
 }
@@ -211,7 +211,7 @@ TEST_F(VmvxExecutableTest, ConstantsAreReadOnly) {
 // Module state lives on from dispatch to dispatch, unless it holds memory that
 // was only lent.
 TEST_F(VmvxExecutableTest, AContextThatKeepsABindingDies) {
-  Dispatch dispatch(code_);
+  VmvxDispatch dispatch(code_);
   ASSERT_TRUE(dispatch.Run("calls_before").ok());
   EXPECT_EQ(dispatch.words[0][0], 0u);
   ASSERT_TRUE(dispatch.Run("calls_before").ok());
@@ -223,7 +223,7 @@ TEST_F(VmvxExecutableTest, AContextThatKeepsABindingDies) {
 }
 
 TEST_F(VmvxExecutableTest, ABindingListMayBeEmptied) {
-  Dispatch dispatch(code_);
+  VmvxDispatch dispatch(code_);
   EXPECT_TRUE(dispatch.Run("empty_list").ok());
   EXPECT_TRUE(dispatch.Run("count").ok());
   EXPECT_EQ(dispatch.words[0][0], 1u);
@@ -261,7 +261,7 @@ TEST(VmvxExecutableLoadTest, CopiesBytesWithoutAnOwner) {
   ASSERT_TRUE(vmvx.ok());
   std::shared_ptr<ExecutableCode> code;
   {
-    Ref<MappedFile> file = OpenFixture("executable.vmfb");
+    Ref<MappedFile> file = OpenVmvx("executable.vmfb");
     std::vector<uint8_t> bytes(file->bytes().begin(), file->bytes().end());
     const std::vector<uint32_t> constants = {1, 2};
     auto loaded = VmvxExecutable::Load(bytes, nullptr, constants, *vmvx);
@@ -269,7 +269,7 @@ TEST(VmvxExecutableLoadTest, CopiesBytesWithoutAnOwner) {
     code = *std::move(loaded);
     std::fill(bytes.begin(), bytes.end(), 0xff);
   }
-  Dispatch dispatch(code);
+  VmvxDispatch dispatch(code);
   EXPECT_TRUE(dispatch.Run("count").ok());
   EXPECT_EQ(dispatch.words[0][0], 1u);
 }
@@ -284,7 +284,7 @@ class EndlessKernelTest : public testing::Test {
     return dispatch_.Run(name);
   }
 
-  Dispatch dispatch_;
+  VmvxDispatch dispatch_;
 };
 
 TEST_F(EndlessKernelTest, AStepLimitEndsALoop) {

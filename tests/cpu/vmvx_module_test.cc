@@ -29,7 +29,7 @@ using testing::HasSubstr;
 using vm::Value;
 using Code = absl::StatusCode;
 
-constexpr int64_t kDynamic = std::numeric_limits<int64_t>::min();
+constexpr int64_t kDynamicSize = std::numeric_limits<int64_t>::min();
 
 class VmvxModuleTest : public testing::Test {
  protected:
@@ -243,7 +243,7 @@ TEST_F(VmvxModuleTest, ElementwiseRangesThatDoNotFit) {
   std::vector<BadArgument> cases;
   for (const size_t offset : {1, 5, 9}) {
     for (const int64_t value : {int64_t{1}, int64_t{8}, int64_t{9}, int64_t{-1},
-                                kLargest, kDynamic}) {
+                                kLargest, kDynamicSize}) {
       cases.push_back({offset, value, Code::kOutOfRange});
     }
     for (const size_t stride : {offset + 1, offset + 2}) {
@@ -252,7 +252,7 @@ TEST_F(VmvxModuleTest, ElementwiseRangesThatDoNotFit) {
       cases.push_back(
           {stride, int64_t{UINT32_MAX} + 1, Code::kInvalidArgument});
       cases.push_back({stride, -1, Code::kInvalidArgument});
-      cases.push_back({stride, kDynamic, Code::kInvalidArgument});
+      cases.push_back({stride, kDynamicSize, Code::kInvalidArgument});
     }
   }
   for (const size_t size : {12, 13}) {
@@ -477,10 +477,10 @@ TEST_F(VmvxModuleTest, TileSizesDependOnTheOperationOnly) {
     return std::make_pair((*results)[0].i64(), (*results)[1].i64());
   };
   for (const int32_t operation : {0x100, 0x200}) {
-    EXPECT_EQ(query(kDynamic, kDynamic, operation | 1),
+    EXPECT_EQ(query(kDynamicSize, kDynamicSize, operation | 1),
               query(3, 1000, operation | 1));
-    EXPECT_EQ(query(kDynamic, 5, operation | 1).second,
-              query(5, kDynamic, operation | 2).second);
+    EXPECT_EQ(query(kDynamicSize, 5, operation | 1).second,
+              query(5, kDynamicSize, operation | 2).second);
   }
   EXPECT_EQ(Call("query_tile_sizes.2d", {I64(1), I64(1), I32(0x700)}).code(),
             Code::kUnimplemented);

@@ -150,10 +150,10 @@ TEST_F(CoreArbiterTest, NobodyIsKeptFromAllCoresForever) {
 }
 
 // Counts the tiles that run now.
-class CountingJob : public Job {
+class RunningTilesJob : public Job {
  public:
-  CountingJob(Executor& executor, uint32_t tiles, uint8_t job_lane,
-              std::function<void()> tile)
+  RunningTilesJob(Executor& executor, uint32_t tiles, uint8_t job_lane,
+                  std::function<void()> tile)
       : executor_(executor), tile_(std::move(tile)) {
     lane = job_lane;
     tile_count = tiles;
@@ -197,13 +197,13 @@ TEST_F(CoreArbiterTest, AnExecutorGivesItsCoresToUrgentWorkOfAnother) {
   const Ref<Executor> vision = MakeExecutor(count);
   const Ref<Executor> policy = MakeExecutor(count);
   std::atomic<bool> ends{false};
-  CountingJob frames(*vision, 1'000'000, 1, [&] {
+  RunningTilesJob frames(*vision, 1'000'000, 1, [&] {
     if (!ends) Spin(100'000);
   });
   frames.Start();
   ASSERT_TRUE(WaitFor([&] { return frames.tiles_done > 10; }));
   std::atomic<bool> had_all{false};
-  CountingJob control(*policy, 64, kUrgentLane, [&] {
+  RunningTilesJob control(*policy, 64, kUrgentLane, [&] {
     const int64_t end_ns = NowNs() + 1'000'000;
     while (NowNs() < end_ns && !had_all) {
       if (frames.running == 0) had_all = true;
@@ -230,7 +230,7 @@ TEST_F(CoreArbiterTest, ACallerThatHelpsGivesItsCoreAway) {
   std::atomic<bool> ends{false};
   std::atomic<bool> yielded{false};
   std::thread caller([&] {
-    CountingJob frames(*vision, 1'000'000, 1, [&] {
+    RunningTilesJob frames(*vision, 1'000'000, 1, [&] {
       if (!ends) Spin(100'000);
       yielded = yielded || vision->statistics().cores.yield_count > 0;
     });
@@ -238,7 +238,7 @@ TEST_F(CoreArbiterTest, ACallerThatHelpsGivesItsCoreAway) {
     frames.Start();
     while (!frames.is_done) wait.WaitUntilNotified(NowNs() + 1'000'000);
   });
-  CountingJob control(*policy, 64, kUrgentLane, [] { Spin(200'000); });
+  RunningTilesJob control(*policy, 64, kUrgentLane, [] { Spin(200'000); });
   EXPECT_TRUE(WaitFor([&] {
     control.Start();
     EXPECT_TRUE(control.Wait());
@@ -264,9 +264,9 @@ void RunJobs(const std::string& path, uint32_t seed,
   }
   std::mt19937 random(seed);
   while (ends == nullptr || !ends->load()) {
-    CountingJob job(**executor, 1 + random() % 30,
-                    static_cast<uint8_t>(random() % kLaneCount),
-                    [] { Spin(20'000); });
+    RunningTilesJob job(**executor, 1 + random() % 30,
+                        static_cast<uint8_t>(random() % kLaneCount),
+                        [] { Spin(20'000); });
     job.can_be_raised = random() % 4 == 0;
     if (random() % 3 == 0) job.deadline_ns = NowNs() + random() % 1'000'000;
     job.Start();

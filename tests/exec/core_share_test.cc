@@ -10,7 +10,7 @@
 namespace takt::exec {
 namespace {
 
-constexpr uint32_t kUrgent = 7;
+constexpr uint32_t kUrgentShare = 7;
 
 CoreClaims Claim(uint32_t lane, uint32_t count,
                  int64_t deadline_ns = kInfiniteFuture) {
@@ -32,10 +32,10 @@ TEST(CoreShareTest, OneAloneHasNoLimit) {
 }
 
 TEST(CoreShareTest, UrgentWorkTakesTheCores) {
-  const std::vector<CoreClaims> claims = {Claim(1, 4), Claim(kUrgent, 3)};
+  const std::vector<CoreClaims> claims = {Claim(1, 4), Claim(kUrgentShare, 3)};
   EXPECT_EQ(LimitOf(claims, 0, 4), 1u);
   EXPECT_EQ(LimitOf(claims, 1, 4), CoreGrant::kNoLimit);
-  EXPECT_EQ(LimitOf({Claim(1, 4), Claim(kUrgent, 99)}, 0, 4), 0u);
+  EXPECT_EQ(LimitOf({Claim(1, 4), Claim(kUrgentShare, 99)}, 0, 4), 0u);
 }
 
 TEST(CoreShareTest, TheEarlierDeadlineGoesFirst) {
@@ -67,11 +67,12 @@ TEST(CoreShareTest, TheLaneIsTheMostUrgentThatLacksCores) {
   EXPECT_EQ(ShareCores(claims, 0, 4, 0), (CoreGrant{3, 1}));
   // It can use one core only, so lane 6 lacks none.
   EXPECT_EQ(ShareCores(claims, 0, 1, 0), (CoreGrant{1, 1}));
-  EXPECT_EQ(ShareCores({own, Claim(kUrgent, 1)}, 0, 2, 0), (CoreGrant{1, 6}));
+  EXPECT_EQ(ShareCores({own, Claim(kUrgentShare, 1)}, 0, 2, 0),
+            (CoreGrant{1, 6}));
 }
 
 TEST(CoreShareTest, ItsOwnCoresComeFirst) {
-  CoreClaims other = Claim(kUrgent, 3);
+  CoreClaims other = Claim(kUrgentShare, 3);
   other.outside_count = 2;
   EXPECT_EQ(LimitOf({Claim(1, 4), other}, 0, 4), 3u);
 }
@@ -81,7 +82,7 @@ TEST(CoreShareTest, AShareGoesBeforeBestEffortAndNotBeforeMore) {
   share.standing = CoreStanding::kBehind;
   EXPECT_EQ(LimitOf({share, Claim(1, 2)}, 1, 2), 0u);
   EXPECT_EQ(LimitOf({share, Claim(4, 2)}, 0, 2), 0u);
-  share = Claim(kUrgent, 2);
+  share = Claim(kUrgentShare, 2);
   share.standing = CoreStanding::kOver;
   EXPECT_EQ(LimitOf({share, Claim(1, 2)}, 1, 2), 1u);
   EXPECT_EQ(LimitOf({share, Claim(4, 2)}, 0, 2), 0u);

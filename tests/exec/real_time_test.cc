@@ -25,9 +25,9 @@ using ::testing::ElementsAre;
 constexpr uint8_t kUrgent = kNormalLane + 2;
 constexpr uint8_t kBackground = 1;
 
-class FunctionJob final : public Job {
+class TileByTileJob final : public Job {
  public:
-  FunctionJob(uint8_t lane_in, uint32_t tiles, std::function<void()> run)
+  TileByTileJob(uint8_t lane_in, uint32_t tiles, std::function<void()> run)
       : run_(std::move(run)) {
     lane = lane_in;
     tile_count = tiles;
@@ -68,9 +68,10 @@ class RealTimeTest : public ::testing::Test {
     if (executor_ != nullptr) executor_->Shutdown();
   }
 
-  FunctionJob* Submit(uint8_t lane, uint32_t tiles, std::function<void()> run) {
-    auto owned = std::make_unique<FunctionJob>(lane, tiles, std::move(run));
-    FunctionJob* const job = owned.get();
+  TileByTileJob* Submit(uint8_t lane, uint32_t tiles,
+                        std::function<void()> run) {
+    auto owned = std::make_unique<TileByTileJob>(lane, tiles, std::move(run));
+    TileByTileJob* const job = owned.get();
     {
       MutexLock lock(&mutex_);  // Jobs submit jobs.
       jobs_.push_back(std::move(owned));
@@ -89,7 +90,7 @@ class RealTimeTest : public ::testing::Test {
   }
 
   Ref<Executor> executor_;
-  std::vector<std::unique_ptr<FunctionJob>> jobs_;
+  std::vector<std::unique_ptr<TileByTileJob>> jobs_;
   std::atomic<int> reports_{0};
   std::atomic<int> errors_{0};
 
@@ -106,7 +107,7 @@ class RealTimeTest : public ::testing::Test {
 TEST_F(RealTimeTest, EachLaneHasItsSchedulingClass) {
   START_OR_SKIP(1, false);
   for (uint8_t lane = 0; lane < kLaneCount; ++lane) {
-    FunctionJob* const job =
+    TileByTileJob* const job =
         Submit(lane, 1, [this, lane] { LogPolicy(std::to_string(lane)); });
     EXPECT_TRUE(job->ended.Wait());
   }
@@ -118,7 +119,7 @@ TEST_F(RealTimeTest, EachLaneHasItsSchedulingClass) {
 TEST_F(RealTimeTest, AWorkerRunsUrgentJobsAsARealTimeThread) {
   START_OR_SKIP(1, false);
   int tile = 0;
-  FunctionJob* const background = Submit(kBackground, 2, [&] {
+  TileByTileJob* const background = Submit(kBackground, 2, [&] {
     LogPolicy("background");
     if (tile++ == 0) Submit(kUrgent, 1, [this] { LogPolicy("urgent"); });
   });
@@ -131,14 +132,14 @@ TEST_F(RealTimeTest, ABackupThreadIsARealTimeThread) {
   START_OR_SKIP(1, true);
   Flag began;
   Flag may_end;
-  FunctionJob* const background = Submit(kBackground, 1, [&] {
+  TileByTileJob* const background = Submit(kBackground, 1, [&] {
     LogPolicy("background");
     began.Set();
     EXPECT_TRUE(may_end.Wait());
     LogPolicy("background");
   });
   EXPECT_TRUE(began.Wait());
-  FunctionJob* const urgent =
+  TileByTileJob* const urgent =
       Submit(kUrgent, 1, [this] { LogPolicy("urgent"); });
   EXPECT_TRUE(urgent->ended.Wait());
   may_end.Set();
@@ -153,15 +154,15 @@ TEST_F(RealTimeTest, AnUrgentJobWaitsForNoTileOfAnOrdinaryThread) {
   START_OR_SKIP(1, true);
   Flag began;
   Flag may_end;
-  jobs_.push_back(std::make_unique<FunctionJob>(kBackground, 1, [&] {
+  jobs_.push_back(std::make_unique<TileByTileJob>(kBackground, 1, [&] {
     began.Set();
     EXPECT_TRUE(may_end.Wait());
   }));
-  FunctionJob* const background = jobs_.back().get();
+  TileByTileJob* const background = jobs_.back().get();
   background->expected_tile_ns = 1000;
   executor_->Submit(background);
   EXPECT_TRUE(began.Wait());
-  FunctionJob* const urgent =
+  TileByTileJob* const urgent =
       Submit(kUrgent, 1, [this] { LogPolicy("urgent"); });
   EXPECT_TRUE(urgent->ended.Wait());
   may_end.Set();

@@ -55,7 +55,7 @@ std::vector<CpuSet> OneEach(uint32_t count) {
 }
 
 // A job of functions.
-class FunctionJob final : public Job {
+class FunctionsJob final : public Job {
  public:
   std::function<uint32_t(uint32_t, uint32_t, Worker&)> run =
       [](uint32_t, uint32_t end, Worker&) { return end; };
@@ -106,13 +106,13 @@ class UrgencyTest : public ::testing::Test {
   ~UrgencyTest() override { executor_->Shutdown(); }
 
   void Add(const std::string& name, uint8_t lane) {
-    jobs_.push_back(std::make_unique<FunctionJob>());
+    jobs_.push_back(std::make_unique<FunctionsJob>());
     jobs_.back()->lane = lane;
     jobs_.back()->finish = [this, name](Worker&) { order_.push_back(name); };
     executor_->Submit(jobs_.back().get());
   }
   void RunAll() {
-    FunctionJob last;
+    FunctionsJob last;
     Executor::HelpingCaller helper(*executor_);
     last.lane = 0;
     last.finish = [&](Worker&) { helper.Notify(); };
@@ -121,7 +121,7 @@ class UrgencyTest : public ::testing::Test {
   }
 
   Ref<Executor> executor_ = Make(OptionsOf(0));
-  std::vector<std::unique_ptr<FunctionJob>> jobs_;
+  std::vector<std::unique_ptr<FunctionsJob>> jobs_;
   std::vector<std::string> order_;
 };
 
@@ -180,7 +180,7 @@ TEST(StealingExecutorTest, AWorkerThatDoesNotBeginIsMovedAway) {
   const uint64_t id = executor->statistics().workers[0].thread.thread_id;
   {
     const HeldThread held(id);
-    FunctionJob job;
+    FunctionsJob job;
     job.tile_count = 100'000;
     job.expected_tile_ns = 20'000;
     job.run = [&](uint32_t, uint32_t end, Worker&) {
@@ -204,7 +204,7 @@ TEST(StealingExecutorTest, TheLastOneFreesTheMemoryOfCallers) {
   const auto grow = [](Executor& executor) {
     Worker* here = nullptr;
     Executor::HelpingCaller helper(executor);
-    FunctionJob job;
+    FunctionsJob job;
     job.local_bytes = 10'000;
     job.run = [&](uint32_t, uint32_t end, Worker& worker) {
       here = &worker;
@@ -235,14 +235,14 @@ TEST(StealingExecutorTest, TheLastOneFreesTheMemoryOfCallers) {
 TEST(StealingExecutorTest, AJobDoesNotWaitForAWorkerThatHasLeftIt) {
   const Ref<Executor> executor = Make(OptionsOf(1));
   Flag is_due_running, may_due_end, is_job_done;
-  FunctionJob due;
+  FunctionsJob due;
   due.deadline_ns = 10;
   due.run = [&](uint32_t, uint32_t end, Worker&) {
     is_due_running.Set();
     EXPECT_TRUE(may_due_end.Wait());
     return end;
   };
-  FunctionJob job;
+  FunctionsJob job;
   job.tile_count = 2;
   bool is_first = true;
   job.run = [&](uint32_t begin, uint32_t, Worker&) {
@@ -250,7 +250,7 @@ TEST(StealingExecutorTest, AJobDoesNotWaitForAWorkerThatHasLeftIt) {
     return begin + 1;
   };
   job.finish = [&](Worker&) { is_job_done.Set(); };
-  FunctionJob before;
+  FunctionsJob before;
   before.finish = [&](Worker&) { executor->Submit(&job); };
   executor->Submit(&before);
   ASSERT_TRUE(is_due_running.Wait());
@@ -267,9 +267,9 @@ TEST(StealingExecutorTest, NoJobIsLostThatIsSubmittedDuringTheShutdown) {
   constexpr uint32_t kRounds = 30, kCount = 1000;
   for (uint32_t round = 0; round < kRounds; ++round) {
     std::vector<Ref<Executor>> executors;
-    std::vector<FunctionJob> jobs(kCount);
+    std::vector<FunctionsJob> jobs(kCount);
     std::atomic<uint32_t> done_count{0};
-    for (FunctionJob& job : jobs) {
+    for (FunctionsJob& job : jobs) {
       job.finish = [&](Worker&) { ++done_count; };
       executors.push_back(Make(OptionsOf(0)));
     }
@@ -294,10 +294,10 @@ TEST(StealingExecutorTest, NoJobIsLostThatIsSubmittedDuringTheShutdown) {
 
 TEST(StealingExecutorTest, AJobThatFollowsAfterTheShutdownRuns) {
   const Ref<Executor> executor = Make(OptionsOf(0));
-  FunctionJob next;
+  FunctionsJob next;
   bool is_done = false;
   next.finish = [&](Worker&) { is_done = true; };
-  FunctionJob job;
+  FunctionsJob job;
   job.finish = [&](Worker&) {
     executor->Shutdown();
     executor->Submit(&next);
@@ -320,7 +320,7 @@ TEST_F(UrgencyTest, HigherLanesRunFirstAndEqualJobsInOrder) {
 TEST_F(UrgencyTest, NoTileWaitsForMoreThanOneTileOfALessUrgentJob) {
   // The second tile makes urgent jobs ready, which run before the third. A job
   // as urgent as the tiles waits for all of them.
-  FunctionJob job;
+  FunctionsJob job;
   job.tile_count = 5;
   job.run = [&](uint32_t begin, uint32_t end, Worker& worker) {
     do {
@@ -341,7 +341,7 @@ TEST_F(UrgencyTest, NoTileWaitsForMoreThanOneTileOfALessUrgentJob) {
 }
 
 TEST_F(UrgencyTest, AnInterruptedJobMayBeInterruptedAgainWithinTheInterrupt) {
-  FunctionJob middle;
+  FunctionsJob middle;
   middle.lane = 5;
   middle.tile_count = 2;
   middle.run = [&](uint32_t begin, uint32_t, Worker&) {
@@ -349,7 +349,7 @@ TEST_F(UrgencyTest, AnInterruptedJobMayBeInterruptedAgainWithinTheInterrupt) {
     if (begin == 0) Add("top", 6);
     return begin + 1;
   };
-  FunctionJob low;
+  FunctionsJob low;
   low.lane = 2;
   low.tile_count = 2;
   low.run = [&](uint32_t begin, uint32_t, Worker&) {
@@ -366,7 +366,7 @@ TEST_F(UrgencyTest, AnInterruptedJobMayBeInterruptedAgainWithinTheInterrupt) {
 
 TEST_F(UrgencyTest, ARaisedJobGoesBeforeTheJobsOfItsNewLane) {
   Executor::HelpingCaller helper(*executor_);
-  FunctionJob low;
+  FunctionsJob low;
   low.lane = 0;
   low.can_be_raised = true;
   low.finish = [this](Worker&) { order_.push_back("low"); };
@@ -383,7 +383,7 @@ TEST_F(UrgencyTest, ARaisedJobGoesBeforeTheJobsOfItsNewLane) {
 
 TEST_F(UrgencyTest, ALoanThatIsTakenBackLeavesAJobWhereItWas) {
   Executor::HelpingCaller helper(*executor_);
-  FunctionJob low;
+  FunctionsJob low;
   low.lane = 1;
   low.can_be_raised = true;
   low.finish = [this](Worker&) { order_.push_back("low"); };
@@ -399,8 +399,8 @@ TEST_F(UrgencyTest, AnInterruptedJobThatIsRaisedInterruptsInTurn) {
   // The classic inversion, on one thread: the low job is interrupted by a
   // middle one of many tiles, during which something urgent comes to wait for
   // it.
-  FunctionJob low;
-  FunctionJob middle;
+  FunctionsJob low;
+  FunctionsJob middle;
   middle.lane = 5;
   middle.tile_count = 4;
   middle.expected_tile_ns = 1'000'000;  // So a thread claims one at a time.
@@ -429,12 +429,12 @@ TEST_F(UrgencyTest, TheNewestJobRunsFirstButNoOtherStarves) {
   // turn all the same.
   bool waiting_has_run = false;
   int rounds = 0;
-  FunctionJob chain;
+  FunctionsJob chain;
   chain.finish = [&](Worker&) {
     ++rounds;
     if (!waiting_has_run && rounds < 100'000) executor_->Submit(&chain);
   };
-  FunctionJob waiting;
+  FunctionsJob waiting;
   waiting.finish = [&](Worker&) { waiting_has_run = true; };
   Executor::HelpingCaller helper(*executor_);
   executor_->Submit(&chain);
@@ -446,14 +446,14 @@ TEST_F(UrgencyTest, TheNewestJobRunsFirstButNoOtherStarves) {
 TEST_F(UrgencyTest, ALaneRunsTheEarliestDeadlineFirst) {
   Executor::HelpingCaller helper(*executor_);
   const auto add = [&](const char* name, int64_t deadline_ns) {
-    jobs_.push_back(std::make_unique<FunctionJob>());
+    jobs_.push_back(std::make_unique<FunctionsJob>());
     jobs_.back()->deadline_ns = deadline_ns;
     jobs_.back()->finish = [this, name](Worker&) { order_.push_back(name); };
     executor_->Submit(jobs_.back().get());
   };
   // A job that ends makes them ready. Without deadlines, the last of them would
   // run next.
-  FunctionJob first;
+  FunctionsJob first;
   first.finish = [&](Worker&) {
     add("late", 30);
     add("early", 10);
@@ -468,9 +468,9 @@ TEST_F(UrgencyTest, ALaneRunsTheEarliestDeadlineFirst) {
 }
 
 TEST_F(UrgencyTest, AThreadLeavesAJobForOneThatIsDueEarlier) {
-  FunctionJob job;
+  FunctionsJob job;
   job.tile_count = 3;
-  FunctionJob due;
+  FunctionsJob due;
   due.deadline_ns = 10;
   due.finish = [this](Worker&) { order_.push_back("due"); };
   job.run = [&](uint32_t begin, uint32_t, Worker&) {
@@ -507,7 +507,7 @@ TEST(HelpingCallerTest, AHelpingCallerLeavesLessUrgentJobsAlone) {
   // runs none of a lower lane.
   Ref<Executor> executor = Make(OptionsOf(1));
   std::atomic<int> step{0};
-  FunctionJob blocks;
+  FunctionsJob blocks;
   blocks.run = [&](uint32_t, uint32_t end, Worker&) {
     step.store(1);
     step.notify_all();
@@ -516,14 +516,14 @@ TEST(HelpingCallerTest, AHelpingCallerLeavesLessUrgentJobsAlone) {
   };
   executor->Submit(&blocks);
   step.wait(0);
-  FunctionJob low;
+  FunctionsJob low;
   low.lane = 1;
   std::atomic<bool> low_ran{false};
   low.finish = [&](Worker&) { low_ran = true; };
   executor->Submit(&low);
   {
     Executor::HelpingCaller helper(*executor, /*lane=*/6);
-    FunctionJob mine;
+    FunctionsJob mine;
     mine.lane = 6;
     mine.finish = [&](Worker&) { helper.Notify(); };
     executor->Submit(&mine);
@@ -552,9 +552,9 @@ TEST_P(AffinityTest, JobsRunOnAllowedWorkersOnly) {
   Countdown jobs_left(300);
   std::atomic<uint64_t> tiles{0};
   std::atomic<uint64_t> wrong{0};
-  std::vector<std::unique_ptr<FunctionJob>> jobs;
+  std::vector<std::unique_ptr<FunctionsJob>> jobs;
   for (int i = 0; i < 300; ++i) {
-    auto job = std::make_unique<FunctionJob>();
+    auto job = std::make_unique<FunctionsJob>();
     job->finish = [&](Worker&) { jobs_left.Drop(); };
     job->allowed = i % 3 == 0 ? nullptr : *allowed;
     job->tile_count = 1 + i % 40;
@@ -591,7 +591,7 @@ TEST(WaitingCallersTest, AWorkerRunsJobsThatOnlyItMayRun) {
   const auto call = [&](int caller) {
     for (int i = 0; i < 20'000 && lost == 0; ++i) {
       Executor::HelpingCaller helper(*executor);
-      FunctionJob job;
+      FunctionsJob job;
       job.allowed = sets[(i / 7 + caller) % 2];
       job.tile_count = 1 + i % 5;
       job.lane = static_cast<uint8_t>((i / 3 + caller) % 2);
@@ -733,7 +733,7 @@ TEST(ClaimTest, ThreadsOnTheUpperHalfOfTheCpusBeginAtTheEnd) {
     EXPECT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
     std::vector<uint32_t> order;
     Executor::HelpingCaller helper(*executor);
-    FunctionJob job;
+    FunctionsJob job;
     job.tile_count = 8;
     job.expected_tile_ns = 1'000'000;
     job.run = [&](uint32_t begin, uint32_t end, Worker&) {
@@ -770,7 +770,7 @@ TEST(MoveTest, AJobLeavesAProcessorThatTwoThreadsShare) {
   // Each begins on a worker that is pinned, so that the worker is seen there.
   // One of them asks whether to move, and is continued elsewhere.
   struct Stage {
-    FunctionJob job;
+    FunctionsJob job;
     bool is_over = false;
     std::thread::id thread;
   };
@@ -845,9 +845,9 @@ TEST(MoveTest, AJobOfManyRangesMovesAWorkerThatDoesNotBegin) {
     EXPECT_EQ(sched_setaffinity(0, sizeof(here), &here), 0);
     for (int attempt = 0; attempt < 50 && !is_moved; ++attempt) {
       Executor::HelpingCaller helper(*executor);
-      FunctionJob shared;
+      FunctionsJob shared;
       shared.tile_count = 2;
-      FunctionJob ranges;
+      FunctionsJob ranges;
       ranges.sequential = true;
       ranges.run = [&](uint32_t, uint32_t end, Worker&) {
         executor->Submit(&shared);
@@ -876,7 +876,7 @@ TEST(MoveTest, AJobOfManyRangesMovesAWorkerThatDoesNotBegin) {
 TEST(TrimTest, IdleWorkersGiveTheirMemoryBack) {
   Ref<Executor> executor = Make(OptionsOf(1));
   std::atomic<bool> done{false};
-  FunctionJob job;
+  FunctionsJob job;
   job.local_bytes = 100'000;
   job.finish = [&](Worker&) {
     done.store(true);
@@ -894,9 +894,9 @@ TEST(TrimTest, IdleWorkersGiveTheirMemoryBack) {
 TEST(StatisticsTest, EveryJobAndTileIsCounted) {
   for (uint32_t workers : {0, 1, 4}) {
     Ref<Executor> executor = Make(OptionsOf(workers));
-    std::vector<std::unique_ptr<FunctionJob>> jobs;
+    std::vector<std::unique_ptr<FunctionsJob>> jobs;
     for (int i = 0; i < 64; ++i) {
-      jobs.push_back(std::make_unique<FunctionJob>());
+      jobs.push_back(std::make_unique<FunctionsJob>());
       jobs.back()->tile_count = 10;
       executor->Submit(jobs.back().get());
     }
@@ -920,14 +920,14 @@ TEST(WakeTest, AHelpingCallerThatLeavesWakesAWorkerForTheRest) {
   options.concurrency_max = 1;
   Ref<Executor> executor = Make(options);
   std::atomic<bool> done{false};
-  FunctionJob left;
+  FunctionsJob left;
   left.finish = [&](Worker&) {
     done.store(true);
     done.notify_all();
   };
   {
     Executor::HelpingCaller helper(*executor);
-    FunctionJob mine;
+    FunctionsJob mine;
     // `left` is submitted while the helping caller is the one thread that may
     // be active, and the caller is notified before it comes to `left`.
     mine.finish = [&](Worker&) {
@@ -952,7 +952,7 @@ TEST(WakeTest, SmallJobsOfAHelpingCallerWakeNoThread) {
   }
   for (int i = 0; i < 100; ++i) {
     Executor::HelpingCaller helper(*executor);
-    FunctionJob job;
+    FunctionsJob job;
     job.finish = [&](Worker&) { helper.Notify(); };
     executor->Submit(&job);
     EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
@@ -974,7 +974,7 @@ TEST(HelpingCallerTest, ANotifiedCallerStopsAJobBetweenTwoTiles) {
   Executor::Options options = OptionsOf(0);
   const auto executor = Make(options);
   uint32_t tiles_until_notified = 0;
-  FunctionJob job;
+  FunctionsJob job;
   job.tile_count = 10;
   job.sequential = true;
   {
@@ -990,7 +990,7 @@ TEST(HelpingCallerTest, ANotifiedCallerStopsAJobBetweenTwoTiles) {
     executor->Submit(&job);
     EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
     // The request ends with the wait.
-    FunctionJob other;
+    FunctionsJob other;
     other.run = [&](uint32_t, uint32_t end, Worker& worker) {
       EXPECT_FALSE(worker.IsPreempted());
       helper.Notify();
@@ -1033,7 +1033,7 @@ TEST(HooksTest, WorkersRunOnTheApplicationsThreads) {
     // The threads that started do the work of all.
     EXPECT_EQ(executor->worker_count(), limit);
     Countdown jobs_left(1);
-    FunctionJob job;
+    FunctionsJob job;
     job.finish = [&](Worker&) { jobs_left.Drop(); };
     job.tile_count = 1000;
     std::atomic<uint32_t> tiles{0};
@@ -1074,7 +1074,7 @@ TEST(PlacementTest, ARefusedPlacementIsReportedAndTheOthersHold) {
       static_cast<uint32_t>(topology::AllowedCpus().Next(0)));
   Ref<Executor> executor = Make(options);
   Countdown jobs_left(1);
-  FunctionJob job;
+  FunctionsJob job;
   job.finish = [&](Worker&) { jobs_left.Drop(); };
   job.tile_count = 100;
   executor->Submit(&job);

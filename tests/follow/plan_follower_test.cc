@@ -16,8 +16,8 @@ namespace {
 using plan::Plan;
 using testing::HasSubstr;
 
-Result Play(const Workload& workload, const Plan* plan, FollowMode mode,
-            uint64_t seed, bool falls_back = false) {
+Result PlayMode(const Workload& workload, const Plan* plan, FollowMode mode,
+                uint64_t seed, bool falls_back = false) {
   FollowerOptions follower;
   follower.mode = mode;
   follower.falls_back = falls_back;
@@ -27,7 +27,7 @@ Result Play(const Workload& workload, const Plan* plan, FollowMode mode,
 TEST(PlanFollowerTest, StrictStartsEachOperationAsPlanned) {
   const Workload workload = ReadRobot();
   const Plan plan = PlanOf(workload);
-  const Result result = Play(workload, &plan, FollowMode::kStrict, 1);
+  const Result result = PlayMode(workload, &plan, FollowMode::kStrict, 1);
   EXPECT_EQ(result.follow.start_error_max_ns, 0);
   EXPECT_EQ(result.follow.violation_count, 0u);
   // Ten repetitions of all.
@@ -41,8 +41,8 @@ TEST(PlanFollowerTest, AdaptiveUsesSlack) {
   const Plan plan = PlanOf(workload);
   // Every operation takes half of its planned time.
   workload.Scale(0.5);
-  const Result strict = Play(workload, &plan, FollowMode::kStrict, 1);
-  const Result adaptive = Play(workload, &plan, FollowMode::kAdaptive, 1);
+  const Result strict = PlayMode(workload, &plan, FollowMode::kStrict, 1);
+  const Result adaptive = PlayMode(workload, &plan, FollowMode::kAdaptive, 1);
   EXPECT_EQ(strict.follow.start_error_max_ns, 0);
   EXPECT_LT(adaptive.report.streams[0].mean_ns(),
             strict.report.streams[0].mean_ns());
@@ -89,7 +89,7 @@ TEST(PlanFollowerTest, AdaptiveWithNoiseIsAboutAsFastAsTheOnlinePolicy) {
         return static_cast<double>(result.report.makespan_ns);
       };
       planned_ns +=
-          makespan_ns(Play(*workload, &plan, FollowMode::kAdaptive, seed));
+          makespan_ns(PlayMode(*workload, &plan, FollowMode::kAdaptive, seed));
       online_ns += makespan_ns(follow::Play(*workload, nullptr, seed));
     }
     EXPECT_LE(planned_ns, online_ns * 1.02) << "noise " << noise;
@@ -182,7 +182,7 @@ TEST(PlanFollowerTest, StrictReportsEachViolationOnce) {
         workload.noise = noise;
         workload.faults = {{kLengthNs / 2, kInfiniteFuture, /*resource=*/1}};
         const Result result =
-            Play(workload, &plan, FollowMode::kStrict, seed, falls_back);
+            PlayMode(workload, &plan, FollowMode::kStrict, seed, falls_back);
         EXPECT_GT(result.violations.size(), 0u);
         EXPECT_EQ(result.violations.size(), result.follow.violation_count);
         std::set<std::tuple<PlanEvent::Kind, uint32_t, uint64_t>> told;
@@ -220,9 +220,9 @@ TEST(PlanFollowerTest, AdaptiveMeetsTheDeadlinesThatTheOnlinePolicyMeets) {
       workload.faults = {
           {kLengthNs / 2, kInfiniteFuture, static_cast<uint32_t>(seed % 5)}};
       const Result online =
-          Play(workload, nullptr, FollowMode::kAdaptive, seed);
+          PlayMode(workload, nullptr, FollowMode::kAdaptive, seed);
       const Result adaptive =
-          Play(workload, &plan, FollowMode::kAdaptive, seed);
+          PlayMode(workload, &plan, FollowMode::kAdaptive, seed);
       SCOPED_TRACE(seed);
       met_count += ExpectMeetsWhatIsMet(workload, online, adaptive);
     }
@@ -239,7 +239,7 @@ TEST(PlanFollowerTest, BestEffortFillsHolesOnly) {
   log.terms.criticality = sched::Criticality::kBestEffort;
   log.arrival = plan::Arrival::kClosed;
   workload.streams.push_back(log);
-  const Result result = Play(workload, &plan, FollowMode::kStrict, 1);
+  const Result result = PlayMode(workload, &plan, FollowMode::kStrict, 1);
   EXPECT_EQ(result.follow.start_error_max_ns, 0);
   for (const PlanEvent& violation : result.violations) {
     ADD_FAILURE() << PlanEventName(violation.kind) << ": "

@@ -8,7 +8,7 @@
 namespace takt::hal {
 namespace {
 
-using Kind = BufferFit::Kind;
+using FitKind = BufferFit::Kind;
 using Conversion = BufferFit::Conversion;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -37,7 +37,7 @@ HostBuffer Host(absl::string_view type, std::vector<int64_t> shape,
 TEST(BufferOracleTest, UsesWhatFits) {
   const BufferFit answer =
       DescribeBuffer({}, Item("f32", {-1, 3}), Host("f32", {2, 3}, 24));
-  EXPECT_EQ(answer.kind, Kind::kUse) << answer.reason;
+  EXPECT_EQ(answer.kind, FitKind::kUse) << answer.reason;
   EXPECT_EQ(answer.buffer.byte_length, 24u);
   EXPECT_THAT(answer.buffer.byte_strides, ElementsAre(12, 4));
 }
@@ -46,7 +46,7 @@ TEST(BufferOracleTest, CopiesForAlignment) {
   HostBuffer host = Host("f32", {4}, 16);
   host.address = 0x1010;
   const BufferFit answer = DescribeBuffer({}, Item("f32", {4}), host);
-  EXPECT_EQ(answer.kind, Kind::kConvert);
+  EXPECT_EQ(answer.kind, FitKind::kConvert);
   EXPECT_THAT(answer.conversions, ElementsAre(Conversion::kAlignmentCopy));
   EXPECT_EQ(answer.buffer.alignment, 64u);
 }
@@ -57,7 +57,7 @@ TEST(BufferOracleTest, MakesStridedBuffersDense) {
     HostBuffer host = Host("f32", {2, 3}, 24);
     host.byte_strides = strides;
     const BufferFit answer = DescribeBuffer({}, Item("f32", {2, 3}), host);
-    EXPECT_EQ(answer.kind, Kind::kConvert);
+    EXPECT_EQ(answer.kind, FitKind::kConvert);
     EXPECT_THAT(answer.conversions, ElementsAre(Conversion::kDenseCopy));
     EXPECT_THAT(answer.buffer.byte_strides, ElementsAre(12, 4));
   }
@@ -66,20 +66,20 @@ TEST(BufferOracleTest, MakesStridedBuffersDense) {
 TEST(BufferOracleTest, IgnoresStridesThatAreNeverStepped) {
   HostBuffer host = Host("f32", {1, 3}, 12);
   host.byte_strides = {-400, 4};
-  EXPECT_EQ(DescribeBuffer({}, Item("f32", {1, 3}), host).kind, Kind::kUse);
+  EXPECT_EQ(DescribeBuffer({}, Item("f32", {1, 3}), host).kind, FitKind::kUse);
   HostBuffer empty = Host("f32", {0, 3}, 0);
   empty.byte_strides = {7, 9};
-  EXPECT_EQ(DescribeBuffer({}, Item("f32", {0, 3}), empty).kind, Kind::kUse);
+  EXPECT_EQ(DescribeBuffer({}, Item("f32", {0, 3}), empty).kind, FitKind::kUse);
 }
 
 TEST(BufferOracleTest, TakesIntegersOfAnySignAsTheyAre) {
   for (const char* host : {"i8", "si8", "ui8", "i1", "*8"}) {
     const BufferFit answer =
         DescribeBuffer({}, Item("ui8", {4}), Host(host, {4}, 4));
-    EXPECT_EQ(answer.kind, Kind::kUse) << host << ": " << answer.reason;
+    EXPECT_EQ(answer.kind, FitKind::kUse) << host << ": " << answer.reason;
   }
   EXPECT_EQ(DescribeBuffer({}, Item("ui8", {4}), Host("*16", {4}, 8)).kind,
-            Kind::kUnsupported);
+            FitKind::kUnsupported);
 }
 
 TEST(BufferOracleTest, WidensOnlyWhenAsked) {
@@ -89,7 +89,7 @@ TEST(BufferOracleTest, WidensOnlyWhenAsked) {
               HasSubstr("expected si32, got si8"));
   const BufferFit answer =
       DescribeBuffer({}, item, host, {.allow_widening = true});
-  EXPECT_EQ(answer.kind, Kind::kConvert) << answer.reason;
+  EXPECT_EQ(answer.kind, FitKind::kConvert) << answer.reason;
   EXPECT_THAT(answer.conversions, ElementsAre(Conversion::kWidening));
   EXPECT_EQ(answer.buffer.byte_length, 16u);
 }
@@ -110,11 +110,11 @@ TEST(BufferOracleTest, KnowsWhichWideningsLoseNothing) {
 TEST(BufferOracleTest, MakesWithTheGivenShape) {
   const BufferFit answer =
       DescribeBuffer({}, Item("f32", {-1, 8}), absl::nullopt, {}, {5, 8});
-  EXPECT_EQ(answer.kind, Kind::kMake) << answer.reason;
+  EXPECT_EQ(answer.kind, FitKind::kMake) << answer.reason;
   EXPECT_EQ(answer.buffer.byte_length, 160u);
   EXPECT_EQ(answer.buffer.memory_type, kMemoryTypeAll);
   EXPECT_EQ(DescribeBuffer({}, Item("f32", {2}), absl::nullopt).kind,
-            Kind::kMake);
+            FitKind::kMake);
 }
 
 TEST(BufferOracleTest, SaysWhyNot) {

@@ -9,7 +9,7 @@
 namespace takt::hal {
 namespace {
 
-using Kind = SignatureItem::Kind;
+using ItemKind = SignatureItem::Kind;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -17,7 +17,7 @@ TEST(CompactSignatureTest, ReadsTheWorkedExample) {
   const auto signature = CompactSignature::Parse("I6!B3!d4R6!B3!d4");
   ASSERT_TRUE(signature.ok()) << signature.status();
   ASSERT_EQ(signature->arguments.size(), 1u);
-  EXPECT_EQ(signature->arguments[0].kind, Kind::kBuffer);
+  EXPECT_EQ(signature->arguments[0].kind, ItemKind::kBuffer);
   EXPECT_EQ(ElementTypeName(signature->arguments[0].element_type), "f32");
   EXPECT_THAT(signature->arguments[0].shape, ElementsAre(4));
   EXPECT_EQ(signature->results, signature->arguments);
@@ -28,11 +28,11 @@ TEST(CompactSignatureTest, ReadsEveryKindOfItem) {
       CompactSignature::Parse("I26!S3!t6B9!t4d-1d16O1!U4!x!yR1!");
   ASSERT_TRUE(signature.ok()) << signature.status();
   ASSERT_EQ(signature->arguments.size(), 4u);
-  EXPECT_EQ(signature->arguments[0].kind, Kind::kScalar);
+  EXPECT_EQ(signature->arguments[0].kind, ItemKind::kScalar);
   EXPECT_EQ(ElementTypeName(signature->arguments[0].element_type), "si32");
   EXPECT_EQ(ElementTypeName(signature->arguments[1].element_type), "si8");
   EXPECT_THAT(signature->arguments[1].shape, ElementsAre(-1, 16));
-  EXPECT_EQ(signature->arguments[2].kind, Kind::kObject);
+  EXPECT_EQ(signature->arguments[2].kind, ItemKind::kObject);
   EXPECT_EQ(signature->arguments[3].content, "x!y");
   EXPECT_TRUE(signature->results.empty());
 }

@@ -13,13 +13,13 @@
 namespace takt::kernels {
 namespace {
 
-struct Tensor {
+struct I8Tensor {
   AttentionStrides strides;
   std::vector<int8_t> data;
 
   // Heads first, or rows first; or as columns of a key.
-  Tensor(int64_t layout, const AttentionShape& s, int64_t rows, int64_t columns,
-         TestRandom* random)
+  I8Tensor(int64_t layout, const AttentionShape& s, int64_t rows,
+           int64_t columns, TestRandom* random)
       : data(random->Elements<int8_t>(s.batch * s.heads * rows * columns)) {
     const int64_t image = s.heads * rows * columns;
     if (layout == 0) strides = {image, rows * columns, columns, 1};
@@ -41,7 +41,7 @@ int8_t ToByte(int32_t sum, float scale, int32_t zero) {
   return static_cast<int8_t>(std::clamp(x, -128.f, 127.f));
 }
 
-AttentionShape RandomShape(TestRandom* random) {
+AttentionShape RandomI8Shape(TestRandom* random) {
   AttentionShape s;
   s.batch = random->Between(1, 2);
   s.heads = random->Between(1, 3);
@@ -53,9 +53,9 @@ AttentionShape RandomShape(TestRandom* random) {
 }
 
 // A problem with random operands.
-class Problem {
+class I8Problem {
  public:
-  Problem(const AttentionShape& shape, TestRandom* random)
+  I8Problem(const AttentionShape& shape, TestRandom* random)
       : s_(shape),
         query_(random->Between(0, 1), s_, s_.queries, s_.key_size, random),
         key_(random->Between(0, 2), s_, s_.keys, s_.key_size, random),
@@ -84,7 +84,7 @@ class Problem {
 
   // Runs the tile; everything else in the output has to stay.
   void Check(AttentionI8Kernel kernel, const AttentionTile& tile) {
-    Tensor found = output_;
+    I8Tensor found = output_;
     o_.output = {found.data.data(), static_cast<int64_t>(found.data.size()),
                  found.strides};
     kernel(s_, o_, tile);
@@ -141,7 +141,7 @@ class Problem {
   }
 
   AttentionShape s_;
-  Tensor query_, key_, value_, output_;
+  I8Tensor query_, key_, value_, output_;
   std::vector<int8_t> logits_;
   std::vector<uint32_t> powers_;
   AttentionI8Operands o_ = {};
@@ -150,7 +150,7 @@ class Problem {
 TEST(AttentionI8Test, EveryKernelComputesTheDefinition) {
   TestRandom random(5);
   for (int i = 0; i < 200; ++i) {
-    Problem p(RandomShape(&random), &random);
+    I8Problem p(RandomI8Shape(&random), &random);
     const AttentionShape& s = p.shape();
     ASSERT_EQ(CheckAttentionI8Shape(s), nullptr);
     AttentionTile tile;
@@ -170,7 +170,7 @@ TEST(AttentionI8Test, TakesAsManyKeysAsItMay) {
   for (const AttentionShape& s :
        {AttentionShape{1, 1, 2, kAttentionI8KeysMax, 32, 32},
         AttentionShape{1, 1, 2, 512, 128, 128}}) {
-    Problem p(s, &random);
+    I8Problem p(s, &random);
     ASSERT_EQ(CheckAttentionI8Shape(s), nullptr);
     for (const KernelTable& kernels : RunnableKernels()) {
       ASSERT_NO_FATAL_FAILURE(

@@ -14,21 +14,21 @@
 namespace takt::kernels {
 namespace {
 
-enum class Layout {
+enum class AttentionLayout {
   kHeadsFirst,  // [batch][heads][rows][columns]
   kRowsFirst,   // [batch][rows][heads][columns]
   kTransposed,  // [batch][heads][columns][rows]
 };
 
-AttentionStrides StridesOf(Layout layout, const AttentionShape& s, int64_t rows,
-                           int64_t columns) {
+AttentionStrides StridesOf(AttentionLayout layout, const AttentionShape& s,
+                           int64_t rows, int64_t columns) {
   const int64_t image = s.heads * rows * columns;
   switch (layout) {
-    case Layout::kHeadsFirst:
+    case AttentionLayout::kHeadsFirst:
       return {image, rows * columns, columns, 1};
-    case Layout::kRowsFirst:
+    case AttentionLayout::kRowsFirst:
       return {image, columns, s.heads * columns, 1};
-    case Layout::kTransposed:
+    case AttentionLayout::kTransposed:
       return {image, rows * columns, 1, rows};
   }
   return {};
@@ -38,7 +38,8 @@ struct Tensor {
   AttentionStrides strides;
   std::vector<float> data;
 
-  Tensor(Layout layout, const AttentionShape& s, int64_t rows, int64_t columns)
+  Tensor(AttentionLayout layout, const AttentionShape& s, int64_t rows,
+         int64_t columns)
       : strides(StridesOf(layout, s, rows, columns)),
         data(static_cast<size_t>(s.batch * s.heads * rows * columns)) {}
   void Fill(TestRandom& random) {
@@ -52,7 +53,7 @@ struct Tensor {
   }
 };
 
-AttentionShape RandomShape(TestRandom& random) {
+AttentionShape RandomAttentionShape(TestRandom& random) {
   AttentionShape s;
   s.batch = random.Between(1, 2);
   s.heads = random.Between(1, 3);
@@ -65,17 +66,17 @@ AttentionShape RandomShape(TestRandom& random) {
   return s;
 }
 
-struct Problem {
+struct AttentionProblem {
   AttentionShape s;
   Tensor query, key, value, output;
   float scale;
   Tensor bias;
   bool has_bias;
 
-  Problem(const AttentionShape& shape, TestRandom& random)
+  AttentionProblem(const AttentionShape& shape, TestRandom& random)
       : s(shape),
         query(RandomLayout(random), s, s.queries, s.key_size),
-        key(random.Between(0, 2) == 0 ? Layout::kTransposed
+        key(random.Between(0, 2) == 0 ? AttentionLayout::kTransposed
                                       : RandomLayout(random),
             s, s.keys, s.key_size),
         value(RandomLayout(random), s, s.keys, s.value_size),
@@ -102,8 +103,9 @@ struct Problem {
       }
     }
   }
-  static Layout RandomLayout(TestRandom& random) {
-    return random.Between(0, 1) == 0 ? Layout::kHeadsFirst : Layout::kRowsFirst;
+  static AttentionLayout RandomLayout(TestRandom& random) {
+    return random.Between(0, 1) == 0 ? AttentionLayout::kHeadsFirst
+                                     : AttentionLayout::kRowsFirst;
   }
   std::vector<double> Expected(int64_t b, int64_t h, int64_t row) {
     std::vector<double> scores;
@@ -138,8 +140,8 @@ AttentionTensor<T> ViewOf(Tensor& tensor) {
           tensor.strides};
 }
 
-void Check(AttentionKernel kernel, Problem& p, const AttentionTile& tile,
-           double tolerance = 2e-5) {
+void Check(AttentionKernel kernel, AttentionProblem& p,
+           const AttentionTile& tile, double tolerance = 2e-5) {
   constexpr float kUntouched = -12345.f;
   std::fill(p.output.data.begin(), p.output.data.end(), kUntouched);
   kernel(p.s,
@@ -171,7 +173,7 @@ void Check(AttentionKernel kernel, Problem& p, const AttentionTile& tile,
 TEST(AttentionTest, EveryKernelComputesTheDefinition) {
   TestRandom random(5);
   for (int i = 0; i < 150; ++i) {
-    Problem p(RandomShape(random), random);
+    AttentionProblem p(RandomAttentionShape(random), random);
     AttentionTile tile;
     tile.batch = random.Between(0, p.s.batch - 1);
     tile.head = random.Between(0, p.s.heads - 1);
@@ -188,7 +190,7 @@ TEST(AttentionTest, EveryKernelComputesTheDefinition) {
 TEST(AttentionTest, OfBfloat16ComputesTheDefinition) {
   TestRandom random(8);
   for (int i = 0; i < 100; ++i) {
-    Problem p(RandomShape(random), random);
+    AttentionProblem p(RandomAttentionShape(random), random);
     for (Tensor* const tensor : {&p.query, &p.key, &p.value}) {
       for (float& x : tensor->data) x = std::round(x * 64) / 64;
     }
@@ -204,7 +206,7 @@ TEST(AttentionTest, OfBfloat16ComputesTheDefinition) {
 
 TEST(AttentionTest, OfBfloat16RoundsKeysHalfToEven) {
   TestRandom random(9);
-  Problem p({1, 1, 1, 2, 1, 1}, random);
+  AttentionProblem p({1, 1, 1, 2, 1, 1}, random);
   p.query.data = {1.f};
   p.key.data = {1.f, 1.f + 0x1p-8f};  // Rounded, it is equal to the other.
   p.value.data = {0.f, 1.f};
@@ -221,7 +223,7 @@ TEST(AttentionTest, OfBfloat16RoundsKeysHalfToEven) {
 
 TEST(AttentionTest, ScoresMayBeLarge) {
   TestRandom random(6);
-  Problem p({1, 1, 7, 150, 8, 8}, random);
+  AttentionProblem p({1, 1, 7, 150, 8, 8}, random);
   for (float& x : p.query.data) x *= 500.f;
   for (const KernelTable& kernels : RunnableKernels()) {
     ASSERT_NO_FATAL_FAILURE(
@@ -231,7 +233,7 @@ TEST(AttentionTest, ScoresMayBeLarge) {
 
 TEST(AttentionTest, ManyQueriesAreDoneInParts) {
   TestRandom random(7);
-  Problem p({1, 1, 1100, 3, 4, 4}, random);
+  AttentionProblem p({1, 1, 1100, 3, 4, 4}, random);
   for (const KernelTable& kernels : RunnableKernels()) {
     ASSERT_NO_FATAL_FAILURE(
         Check(kernels.f32->attention, p, {0, 0, 1, p.s.queries}));

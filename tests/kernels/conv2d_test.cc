@@ -52,12 +52,12 @@ ConvShape RandomShape(TestRandom& random, bool is_depthwise) {
   return s;
 }
 
-struct Problem {
+struct ConvProblem {
   ConvShape s;
   std::vector<float> input, weights, bias, residual;
   float low, high;
 
-  Problem(const ConvShape& shape, TestRandom& random)
+  ConvProblem(const ConvShape& shape, TestRandom& random)
       : s(shape),
         input(SmallNumbers(s.batch * s.in_h * s.in_w * s.in_c, random)),
         weights(SmallNumbers(
@@ -241,7 +241,7 @@ enum class Kind { kPlain, kDepthwise, kBf16 };
 
 void CheckConvolution(const KernelTable& table, Kind kind, TestRandom& random) {
   const bool is_depthwise = kind == Kind::kDepthwise;
-  const Problem problem(RandomShape(random, is_depthwise), random);
+  const ConvProblem problem(RandomShape(random, is_depthwise), random);
   const ConvShape& s = problem.s;
   ASSERT_EQ(CheckConvShape(s), nullptr);
   const bool has_residual = random.Between(0, 1) != 0;
@@ -318,7 +318,7 @@ TEST(Conv2dTest, FirstLayersAndManyChannels) {
          {ConvShape{1, 20, 20, 3, 10, 10, 64, 7, 7, 2, 2, 1, 1, 3, 3, 1},
           ConvShape{1, 7, 7, 600, 7, 7, 96, 3, 3, 1, 1, 1, 1, 1, 1, 1},
           ConvShape{1, 1, 50, 700, 1, 50, 33, 1, 1, 1, 1, 1, 1, 0, 0, 1}}) {
-      const Problem problem(s, random);
+      const ConvProblem problem(s, random);
       const std::vector<float> weights = problem.PackedWeights(false);
       const std::vector<float> bias = problem.PackedBias(false);
       std::vector<float> out(problem.residual.size(), kUntouched);
@@ -386,7 +386,7 @@ void RunWinogradParts(const KernelTable& table, const ConvShape& s,
 
 void CheckWinograd(const KernelTable& table, const ConvShape& s,
                    TestRandom& random, bool is_in_parts = false) {
-  Problem problem(s, random);
+  ConvProblem problem(s, random);
   const bool has_residual = random.Between(0, 1) != 0;
   const bool is_activated = random.Between(0, 1) != 0;
   if (is_activated) {
@@ -479,7 +479,7 @@ TEST(Conv2dTest, OfBfloat16InParts) {
           // Runs of 17 and 19 pairs of channels.
           ConvShape{1, 6, 18, 68, 6, 18, 70, 3, 3, 1, 1, 1, 1, 1, 1, 2},
           ConvShape{1, 1, 50, 37, 1, 50, 33, 1, 1, 1, 1, 1, 1, 0, 0, 1}}) {
-      const Problem problem(s, random);
+      const ConvProblem problem(s, random);
       const std::vector<float> weights = problem.PackedPairs();
       const std::vector<float> bias = problem.PackedBias(false);
       std::vector<float> out(problem.residual.size(), kUntouched);
@@ -557,7 +557,7 @@ TEST(Conv2dTest, ActivationsAreExactToSomeUnits) {
 
 void CheckPool(const KernelTable& table, PoolKind kind, bool count_padding,
                TestRandom& random) {
-  const Problem problem(RandomShape(random, true), random);
+  const ConvProblem problem(RandomShape(random, true), random);
   const ConvShape& s = problem.s;
   std::vector<float> expected;
   for (int64_t pixel = 0; pixel < s.pixel_count(); ++pixel) {

@@ -10,7 +10,7 @@
 namespace takt::kernels {
 namespace {
 
-struct Layout {
+struct StridedLayout {
   int64_t stride0;
   int64_t stride1;
 };
@@ -20,15 +20,15 @@ TEST(CopyTest, CopiesEveryWidthThroughEveryLayout) {
   for (const size_t bytes : {1, 2, 4, 8}) {
     for (const Shape2d shape :
          {Shape2d{1, 1}, {3, 5}, {4, 16}, {0, 3}, {3, 0}}) {
-      const Layout inputs[] = {
+      const StridedLayout inputs[] = {
           {shape.size1, 1}, {shape.size1 + 1, 1}, {0, 1}, {1, 0}, {0, 0},
           {1, shape.size0}, {shape.size1 * 2, 2}};
-      const Layout outputs[] = {{shape.size1, 1},
-                                {shape.size1 + 1, 1},
-                                {1, shape.size0},
-                                {shape.size1 * 2, 2}};
-      for (const Layout in : inputs) {
-        for (const Layout out : outputs) {
+      const StridedLayout outputs[] = {{shape.size1, 1},
+                                       {shape.size1 + 1, 1},
+                                       {1, shape.size0},
+                                       {shape.size1 * 2, 2}};
+      for (const StridedLayout in : inputs) {
+        for (const StridedLayout out : outputs) {
           const auto source = random.Elements<uint8_t>(2048);
           std::vector<uint8_t> actual(2048, 0xa5);
           std::vector<uint8_t> expected = actual;

@@ -131,7 +131,7 @@ std::vector<Layout> OutputLayouts(Shape2d shape) {
 constexpr Shape2d kShapes[] = {{1, 1},  {1, 16}, {3, 5}, {4, 8},
                                {5, 33}, {0, 4},  {7, 0}, {2, 19}};
 constexpr int64_t kElements = 1024;  // Enough for any layout of any shape.
-constexpr uint32_t kUntouched = 0xa5a5a5a5;
+constexpr uint32_t kUnwritten = 0xa5a5a5a5;
 
 int64_t Index(Layout layout, int64_t i, int64_t j) {
   return i * layout.stride0 + j * layout.stride1;
@@ -142,7 +142,7 @@ void CheckBinary(const KernelTable& table, BinaryOp op, Shape2d shape, Layout a,
   std::vector<uint32_t> lhs(kElements), rhs(kElements);
   for (uint32_t& word : lhs) word = RandomWord(random, IsFloat(op));
   for (uint32_t& word : rhs) word = RandomWord(random, IsFloat(op));
-  std::vector<uint32_t> actual(kElements, kUntouched);
+  std::vector<uint32_t> actual(kElements, kUnwritten);
   std::vector<bool> covered(kElements);
   table.binary(op)({lhs.data(), a.stride0, a.stride1},
                    {rhs.data(), b.stride0, b.stride1},
@@ -157,7 +157,7 @@ void CheckBinary(const KernelTable& table, BinaryOp op, Shape2d shape, Layout a,
   }
   for (int64_t i = 0; i < kElements; ++i) {
     if (!covered[i]) {
-      EXPECT_EQ(actual[i], kUntouched) << i;
+      EXPECT_EQ(actual[i], kUnwritten) << i;
     }
   }
 }
@@ -189,7 +189,7 @@ TEST(ElementwiseTest, UnaryOperationsAgreeWithScalarCode) {
           for (const Layout out : OutputLayouts(shape)) {
             std::vector<uint32_t> input(kElements);
             for (uint32_t& word : input) word = RandomWord(random, IsFloat(op));
-            std::vector<uint32_t> actual(kElements, kUntouched);
+            std::vector<uint32_t> actual(kElements, kUnwritten);
             table.unary(op)({input.data(), in.stride0, in.stride1},
                             {actual.data(), out.stride0, out.stride1}, shape);
             for (int64_t r = 0; r < shape.size0; ++r) {

@@ -13,11 +13,11 @@
 namespace takt::kernels {
 namespace {
 
-struct Problem {
+struct GruProblem {
   RecurrentShape s;
   std::vector<float> input, weights, packed, bias, state;
 
-  Problem(const RecurrentShape& shape, TestRandom& random) : s(shape) {
+  GruProblem(const RecurrentShape& shape, TestRandom& random) : s(shape) {
     const auto fill = [&](int64_t count) {
       std::vector<float> numbers(static_cast<size_t>(count));
       for (float& x : numbers) {
@@ -77,7 +77,7 @@ struct Problem {
   }
 };
 
-void CheckKernels(const Problem& p, int64_t rows, int64_t lanes) {
+void CheckGruKernels(const GruProblem& p, int64_t rows, int64_t lanes) {
   CheckTiles(
       p, rows, lanes,
       [&](const F32Kernels& kernels, const RecurrentTile& tile, float* output) {
@@ -94,16 +94,16 @@ TEST(GruTest, EveryKernelComputesTheDefinition) {
        {RecurrentShape{1, 1, 16}, RecurrentShape{3, 2, 48},
         RecurrentShape{4, 1, 80}, RecurrentShape{2, 3, 128},
         RecurrentShape{3, 6, 80}}) {
-    CheckKernels(Problem(s, random), s.batch, s.hidden);
+    CheckGruKernels(GruProblem(s, random), s.batch, s.hidden);
   }
 }
 
 TEST(GruTest, TilesAreRowsOfAllStepsOrLanesOfOneStep) {
   TestRandom random(4);
-  CheckKernels(Problem({3, 7, 48}, random), 5, 48);
-  CheckKernels(Problem({3, 2, 16}, random), 1, 16);
-  CheckKernels(Problem({1, 1, 80}, random), 1, 32);
-  CheckKernels(Problem({1, 5, 112}, random), 4, 48);
+  CheckGruKernels(GruProblem({3, 7, 48}, random), 5, 48);
+  CheckGruKernels(GruProblem({3, 2, 16}, random), 1, 16);
+  CheckGruKernels(GruProblem({1, 1, 80}, random), 1, 32);
+  CheckGruKernels(GruProblem({1, 5, 112}, random), 4, 48);
 }
 
 TEST(GruTest, ChecksSizes) {

@@ -13,11 +13,11 @@
 namespace takt::kernels {
 namespace {
 
-struct Problem {
+struct LstmProblem {
   RecurrentShape s;
   std::vector<float> input, weights, packed, state, cell;
 
-  Problem(const RecurrentShape& shape, TestRandom& random) : s(shape) {
+  LstmProblem(const RecurrentShape& shape, TestRandom& random) : s(shape) {
     const auto fill = [&](int64_t count) {
       std::vector<float> numbers(static_cast<size_t>(count));
       for (float& x : numbers) {
@@ -74,7 +74,7 @@ struct Problem {
   }
 };
 
-void CheckKernels(const Problem& p, int64_t rows, int64_t lanes) {
+void CheckLstmKernels(const LstmProblem& p, int64_t rows, int64_t lanes) {
   CheckTiles(
       p, rows, lanes,
       [&](const F32Kernels& kernels, const RecurrentTile& tile, float* output) {
@@ -91,16 +91,16 @@ TEST(LstmTest, EveryKernelComputesTheDefinition) {
        {RecurrentShape{1, 1, 16}, RecurrentShape{3, 2, 48},
         RecurrentShape{4, 1, 80}, RecurrentShape{2, 3, 128},
         RecurrentShape{3, 6, 80}}) {
-    CheckKernels(Problem(s, random), s.batch, s.hidden);
+    CheckLstmKernels(LstmProblem(s, random), s.batch, s.hidden);
   }
 }
 
 TEST(LstmTest, TilesAreRowsOfAllStepsOrLanesOfOneStep) {
   TestRandom random(4);
-  CheckKernels(Problem({3, 7, 48}, random), 5, 48);
-  CheckKernels(Problem({3, 2, 16}, random), 1, 16);
-  CheckKernels(Problem({1, 1, 80}, random), 1, 32);
-  CheckKernels(Problem({1, 5, 112}, random), 4, 48);
+  CheckLstmKernels(LstmProblem({3, 7, 48}, random), 5, 48);
+  CheckLstmKernels(LstmProblem({3, 2, 16}, random), 1, 16);
+  CheckLstmKernels(LstmProblem({1, 1, 80}, random), 1, 32);
+  CheckLstmKernels(LstmProblem({1, 5, 112}, random), 4, 48);
 }
 
 }  // namespace

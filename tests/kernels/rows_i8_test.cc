@@ -13,7 +13,7 @@
 namespace takt::kernels {
 namespace {
 
-constexpr int8_t kUntouched = 77;
+constexpr int8_t kUntouchedByte = 77;
 
 int8_t ToByte(double x, int32_t zero) {
   return static_cast<int8_t>(
@@ -30,7 +30,7 @@ TEST(AddI8Test, EveryKernelComputesTheDefinition) {
                              -20,         .02f,         .07f,       .06f};
     const int64_t begin = count / 5, end = count - count / 4;
     for (const KernelTable& kernels : RunnableKernels()) {
-      std::fill(out.begin(), out.end(), kUntouched);
+      std::fill(out.begin(), out.end(), kUntouchedByte);
       kernels.conv_i8->add(o, begin, end);
       for (int64_t i = 0; i < count; ++i) {
         const auto at = static_cast<size_t>(i);
@@ -40,7 +40,8 @@ TEST(AddI8Test, EveryKernelComputesTheDefinition) {
         const float sum = a + b;
         const int8_t expected =
             ToByte(static_cast<double>(sum / .06f), o.output_zero);
-        ASSERT_EQ(out[at], i >= begin && i < end ? expected : kUntouched) << i;
+        ASSERT_EQ(out[at], i >= begin && i < end ? expected : kUntouchedByte)
+            << i;
       }
     }
   }
@@ -68,7 +69,7 @@ TEST(LayerNormI8Test, EveryKernelComputesTheDefinition) {
     }
     std::vector<int8_t> first;
     for (const KernelTable& kernels : RunnableKernels()) {
-      std::vector<int8_t> out(input.size(), kUntouched);
+      std::vector<int8_t> out(input.size(), kUntouchedByte);
       kernels.conv_i8->layer_norm({input.data(), gamma.data(), beta.data(),
                                    out.data(), size, -9, .04f, 1e-5f, .03f},
                                   1, 4);
@@ -89,7 +90,7 @@ TEST(LayerNormI8Test, EveryKernelComputesTheDefinition) {
               .03;
           const int8_t found = out[static_cast<size_t>(row * size + i)];
           if (row < 1 || row >= 4) {
-            ASSERT_EQ(found, kUntouched);
+            ASSERT_EQ(found, kUntouchedByte);
           } else if (std::abs(exact - std::floor(exact) - .5) > 1e-3) {
             ASSERT_EQ(found, ToByte(exact, -9)) << "row " << row << " at " << i;
           }
@@ -142,12 +143,12 @@ TEST(QuantizeTest, EveryKernelRoundsToSteps) {
   }
   for (const KernelTable& kernels : RunnableKernels()) {
     const ByteSteps steps = StepsOf(kernels.conv_i8->range(input.data(), 1000));
-    std::vector<int8_t> out(1000, kUntouched);
+    std::vector<int8_t> out(1000, kUntouchedByte);
     kernels.conv_i8->quantize(input.data(), 997, steps, out.data());
     for (size_t i = 0; i < 1000; ++i) {
       const float x = input[i] / steps.scale;
       ASSERT_EQ(out[i], i < 997 ? ToByte(static_cast<double>(x), steps.zero)
-                                : kUntouched)
+                                : kUntouchedByte)
           << i;
     }
   }
@@ -189,7 +190,7 @@ TEST(MaxPoolI8Test, EveryKernelComputesTheDefinition) {
     const int64_t end = random.Between(begin, pixels);
     for (const KernelTable& kernels : RunnableKernels()) {
       std::vector<int8_t> out(static_cast<size_t>(pixels * s.out_c),
-                              kUntouched);
+                              kUntouchedByte);
       kernels.conv_i8->max_pool(s, input.data(), begin, end, out.data());
       for (int64_t pixel = 0; pixel < pixels; ++pixel) {
         for (int64_t c = 0; c < s.in_c; ++c) {
@@ -205,7 +206,7 @@ TEST(MaxPoolI8Test, EveryKernelComputesTheDefinition) {
             most = std::max(most, input[static_cast<size_t>(at)]);
           }
           ASSERT_EQ(out[static_cast<size_t>(pixel * s.out_c + c)],
-                    pixel >= begin && pixel < end ? most : kUntouched)
+                    pixel >= begin && pixel < end ? most : kUntouchedByte)
               << "round " << round << " pixel " << pixel << " channel " << c;
         }
       }

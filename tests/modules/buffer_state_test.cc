@@ -5,7 +5,6 @@
 namespace takt::modules {
 namespace {
 
-constexpr int32_t kF32 = 0x21000020;
 constexpr int32_t kI32 = 0x10000020;
 constexpr int32_t kSi32 = 0x11000020;
 constexpr int32_t kUi32 = 0x12000020;
@@ -13,7 +12,6 @@ constexpr int32_t kI8 = 0x10000008;
 constexpr int32_t kBool = 0x13000008;
 constexpr int32_t kOpaque32 = 0x00000020;
 constexpr int32_t kOpaqueEncoding = 0;
-constexpr int32_t kDense = 1;
 
 class BufferStateTest : public HalModuleTest {
  protected:

@@ -9,6 +9,8 @@
 #ifndef TAKT_TESTS_MODULES_HAL_CALLS_H_
 #define TAKT_TESTS_MODULES_HAL_CALLS_H_
 
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -28,6 +30,25 @@
 #include "vm/invocation.h"
 
 namespace takt::modules {
+
+// Arguments of imports.
+inline constexpr int64_t kNoFlags = 0;
+inline constexpr uint64_t kAnyQueue = ~uint64_t{0};
+inline constexpr uint64_t kRest = ~uint64_t{0};
+inline constexpr int32_t kF32 = 0x21000020;
+inline constexpr int32_t kDense = 1;
+inline constexpr int32_t kDeviceLocal = 48;
+inline constexpr int32_t kConstantUsage = 527363;
+inline constexpr uint32_t kForever = ~uint32_t{0};
+
+// The code of an executable, its format, and its only function.
+inline std::string CompiledKernel() {
+  std::ifstream file(TAKT_TESTDATA_DIR "/elf/simple_mul_x86_64.so",
+                     std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+inline constexpr char kFormat[] = "embedded-elf-x86_64";
+inline constexpr char kFunction[] = "simple_mul_dispatch_0_elementwise_4_f32";
 
 // Time that passes when the test says so.
 class ManualTimers final : public TimerService {

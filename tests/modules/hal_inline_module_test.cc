@@ -8,10 +8,6 @@
 namespace takt::modules {
 namespace {
 
-constexpr uint64_t kRest = ~uint64_t{0};
-constexpr int32_t kF32 = 0x21000020;
-constexpr int32_t kDense = 1;
-
 class HalInlineModuleTest : public testing::Test {
  protected:
   void SetUp() override { Link(calls_.options.devices); }

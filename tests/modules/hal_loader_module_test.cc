@@ -1,8 +1,6 @@
 #include "modules/hal_loader_module.h"
 
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include "exec/executor.h"
@@ -10,8 +8,6 @@
 
 namespace takt::modules {
 namespace {
-
-constexpr uint64_t kRest = ~uint64_t{0};
 
 class HalLoaderModuleTest : public testing::Test {
  protected:
@@ -86,15 +82,6 @@ TEST_F(HalLoaderModuleTest, LoadNamesTheFormatItCannotLoad) {
 }
 
 #if defined(__x86_64__)
-
-constexpr char kFormat[] = "embedded-elf-x86_64";
-constexpr char kFunction[] = "simple_mul_dispatch_0_elementwise_4_f32";
-
-std::string CompiledKernel() {
-  std::ifstream file(TAKT_TESTDATA_DIR "/elf/simple_mul_x86_64.so",
-                     std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class HalLoaderDispatchTest : public HalLoaderModuleTest {
  protected:

@@ -3,12 +3,7 @@
 namespace takt::modules {
 namespace {
 
-constexpr uint64_t kAnyQueue = ~uint64_t{0};
-constexpr uint64_t kRest = ~uint64_t{0};
-constexpr int32_t kDeviceLocal = 48;
 constexpr int32_t kTransferAndStorage = 3075;
-constexpr int32_t kConstantUsage = 527363;
-
 class HalBufferTest : public HalModuleTest {
  protected:
   void SetUp() override { Link("hal_buffer"); }

@@ -4,8 +4,6 @@
 namespace takt::modules {
 namespace {
 
-constexpr int64_t kNoFlags = 0;
-constexpr uint64_t kAnyQueue = ~uint64_t{0};
 constexpr int32_t kReusable = 0;
 constexpr int32_t kOneShot = 1;
 constexpr int32_t kInline = 0x10;

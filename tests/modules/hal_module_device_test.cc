@@ -3,7 +3,6 @@
 namespace takt::modules {
 namespace {
 
-constexpr uint64_t kAnyQueue = ~uint64_t{0};
 constexpr uint32_t kRead = 1;
 constexpr uint32_t kReadWrite = 3;
 

@@ -1,12 +1,8 @@
-#include <fstream>
-#include <iterator>
 
 #include "tests/modules/hal_calls.h"
 
 namespace takt::modules {
 namespace {
-
-constexpr uint64_t kAnyQueue = ~uint64_t{0};
 
 class HalExecutableTest : public HalModuleTest {
  protected:
@@ -23,15 +19,6 @@ class HalExecutableTest : public HalModuleTest {
 };
 
 #if defined(__x86_64__)
-
-std::string CompiledKernel() {
-  std::ifstream file(TAKT_TESTDATA_DIR "/elf/simple_mul_x86_64.so",
-                     std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-constexpr char kFormat[] = "embedded-elf-x86_64";
-constexpr char kFunction[] = "simple_mul_dispatch_0_elementwise_4_f32";
 
 TEST_F(HalExecutableTest, CreateLoadsAndLookupFinds) {
   auto executable = Create(kFormat, ConstantBytes(CompiledKernel()), nullptr);

@@ -3,9 +3,6 @@
 namespace takt::modules {
 namespace {
 
-constexpr int64_t kNoFlags = 0;
-constexpr uint32_t kForever = ~uint32_t{0};
-
 class HalFenceTest : public HalModuleTest {
  protected:
   void SetUp() override { Link("hal_fence"); }

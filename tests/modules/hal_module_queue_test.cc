@@ -4,9 +4,6 @@
 namespace takt::modules {
 namespace {
 
-constexpr int64_t kNoFlags = 0;
-constexpr uint64_t kAnyQueue = ~uint64_t{0};
-
 class HalQueueTest : public HalModuleTest {
  protected:
   void SetUp() override {

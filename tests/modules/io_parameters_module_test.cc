@@ -10,9 +10,6 @@
 namespace takt::modules {
 namespace {
 
-constexpr uint64_t kAnyQueue = ~uint64_t{0};
-constexpr int32_t kDeviceLocal = 48;
-constexpr int32_t kConstantUsage = 527363;
 constexpr int32_t kPlainUsage = 3075;
 
 // One row of a request.

@@ -7,7 +7,6 @@
 namespace takt::modules {
 namespace {
 
-constexpr auto kDamaged = absl::StatusCode::kDataLoss;
 constexpr size_t kFirstEntry = ArchiveBuilder::kEntriesOffset;
 
 absl::Status ReadArchive(const std::string& bytes) {

@@ -11,9 +11,6 @@
 namespace takt::modules {
 namespace {
 
-constexpr int64_t kNoFlags = 0;
-constexpr uint32_t kForever = ~uint32_t{0};
-
 // Counts wakes, which must come exactly once per park.
 struct WokenCount {
   static void OnWoken(void* argument, vm::Invocation&) {

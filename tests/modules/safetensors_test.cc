@@ -6,8 +6,6 @@
 namespace takt::modules {
 namespace {
 
-constexpr auto kDamaged = absl::StatusCode::kDataLoss;
-
 std::string FileText(const std::string& json, const std::string& data) {
   std::string file;
   AppendBytes<uint64_t>(&file, json.size());

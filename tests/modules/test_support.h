@@ -27,6 +27,9 @@
 
 namespace takt::modules {
 
+// A file that is not what it should be.
+inline constexpr absl::StatusCode kDamaged = absl::StatusCode::kDataLoss;
+
 inline const absl::Status& StatusOf(const absl::Status& status) {
   return status;
 }

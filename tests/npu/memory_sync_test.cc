@@ -34,7 +34,7 @@ struct Notes {
 };
 Notes* notes = nullptr;
 
-takt_npu_result_t Note(const char* name, void* data, uint64_t byte_length) {
+takt_npu_result_t NoteSync(const char* name, void* data, uint64_t byte_length) {
   notes->calls.push_back({name, byte_length, *static_cast<uint8_t*>(data)});
   return notes->result;
 }
@@ -45,10 +45,10 @@ class MemorySyncTest : public testing::Test {
     notes = &notes_;
     driver_ = *HostDriver();
     driver_.flush_memory = [](void*, void* data, uint64_t byte_length) {
-      return Note("flush", data, byte_length);
+      return NoteSync("flush", data, byte_length);
     };
     driver_.invalidate_memory = [](void*, void* data, uint64_t byte_length) {
-      return Note("invalidate", data, byte_length);
+      return NoteSync("invalidate", data, byte_length);
     };
   }
   ~MemorySyncTest() override { notes = nullptr; }

@@ -20,8 +20,8 @@
 namespace takt::npu {
 namespace {
 
-Ref<NpuUnit> OpenSim(const std::string& profile,
-                     const NpuFaultPolicy& policy = {}) {
+Ref<NpuUnit> OpenSimUnit(const std::string& profile,
+                         const NpuFaultPolicy& policy = {}) {
   NpuUnit::Options options;
   options.driver_options = profile;
   options.policy = policy;
@@ -103,9 +103,9 @@ TEST_P(OperationRunnerTest, FailuresLeaveNoTrace) {
     NpuFaultPolicy policy;
     policy.retry_max = seed % 3;
     Ref<NpuUnit> unit =
-        OpenSim("{\"faults\": {\"seed\": " + std::to_string(seed) + ", " +
-                    GetParam() + "}}",
-                policy);
+        OpenSimUnit("{\"faults\": {\"seed\": " + std::to_string(seed) + ", " +
+                        GetParam() + "}}",
+                    policy);
     std::vector<uint32_t> words(48);
     for (uint32_t& word : words) word = static_cast<uint32_t>(random.Next());
     const std::vector<uint32_t> before = words;
@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(OperationRunnerTest, OthersThanTheUnitsAreDoneInBetween) {
   // It has no fills and copies.
-  Ref<NpuUnit> unit = OpenSim(R"({"packs": false})");
+  Ref<NpuUnit> unit = OpenSimUnit(R"({"packs": false})");
   Random random(5);
   std::vector<uint32_t> words(48, 1);
   const auto operations = RandomOperations(random, words, 30);
@@ -152,7 +152,8 @@ TEST(OperationRunnerTest, AUnitOfOwnMemoryIsLeftWithoutMemory) {
   bool is_hit = true;
   for (int64_t first = 0; is_hit; ++first) {
     SCOPED_TRACE(first);
-    Ref<NpuUnit> unit = OpenSim(R"({"memory": "own", "memory_bytes": 4096})");
+    Ref<NpuUnit> unit =
+        OpenSimUnit(R"({"memory": "own", "memory_bytes": 4096})");
     std::vector<int32_t> out(4);
     const auto bytes = [](const auto& values) {
       return const_cast<uint8_t*>(
@@ -188,7 +189,7 @@ TEST(OperationRunnerTest, AUnitOfOwnMemoryIsLeftWithoutMemory) {
 }
 
 TEST(OperationRunnerTest, TakesLooksAtTypeTileAndAlignment) {
-  Ref<NpuUnit> unit = OpenSim(
+  Ref<NpuUnit> unit = OpenSimUnit(
       R"({"macs_per_cycle": {"s8": 8}, "tile_multiple": [2, 2, 4],
           "tile_max": [8, 8, 4], "alignment": 16})");
   alignas(64) uint8_t bytes[64];

@@ -16,7 +16,7 @@ takt_npu_range_t RangeOf(uint64_t byte_length) {
   return {nullptr, 0, 0, byte_length};
 }
 
-takt_npu_operation_t Product() {
+takt_npu_operation_t PaddedProduct() {
   takt_npu_operation_t operation = MakeOperation(TAKT_NPU_KIND_MMT4D);
   takt_npu_mmt4d_t& p = operation.mmt4d;
   p.type = TAKT_NPU_TYPE_S16_S8_S32;
@@ -36,7 +36,7 @@ takt_npu_operation_t Product() {
 }
 
 TEST(OperationTest, ProductsHaveThreeOperands) {
-  takt_npu_operation_t operation = Product();
+  takt_npu_operation_t operation = PaddedProduct();
   OperandRanges operands;
   ASSERT_TRUE(FindOperands(operation, &operands).ok());
   ASSERT_EQ(operands.size(), 3u);
@@ -62,7 +62,7 @@ TEST(OperationTest, NamesTheRangeThatIsTooShort) {
       {&takt_npu_mmt4d_t::right, "right: needs 260"},
       {&takt_npu_mmt4d_t::out, "out: needs 768"}};
   for (const auto& c : cases) {
-    takt_npu_operation_t operation = Product();
+    takt_npu_operation_t operation = PaddedProduct();
     --(operation.mmt4d.*c.range).byte_length;
     const absl::Status status = CheckOperands(operation);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
@@ -75,7 +75,7 @@ TEST(OperationTest, RefusesSizesThatOverflow) {
        {&takt_npu_mmt4d_t::m, &takt_npu_mmt4d_t::k, &takt_npu_mmt4d_t::n0,
         &takt_npu_mmt4d_t::left_stride, &takt_npu_mmt4d_t::out_stride}) {
     for (const int64_t value : {int64_t{-1}, INT64_MAX, INT64_MIN}) {
-      takt_npu_operation_t operation = Product();
+      takt_npu_operation_t operation = PaddedProduct();
       operation.mmt4d.*size = value;
       EXPECT_EQ(CheckOperands(operation).code(),
                 absl::StatusCode::kInvalidArgument);
@@ -84,7 +84,7 @@ TEST(OperationTest, RefusesSizesThatOverflow) {
 }
 
 TEST(OperationTest, EmptyOperandsUseNothing) {
-  takt_npu_operation_t operation = Product();
+  takt_npu_operation_t operation = PaddedProduct();
   operation.mmt4d.m = 0;
   operation.mmt4d.left = RangeOf(0);
   operation.mmt4d.out = RangeOf(0);
@@ -92,7 +92,7 @@ TEST(OperationTest, EmptyOperandsUseNothing) {
 }
 
 TEST(OperationTest, KnowsKindsTypesAndElements) {
-  takt_npu_operation_t operation = Product();
+  takt_npu_operation_t operation = PaddedProduct();
   operation.mmt4d.type = 4;
   EXPECT_EQ(CheckOperands(operation).code(), absl::StatusCode::kUnimplemented);
   operation = MakeOperation(TAKT_NPU_KIND_UNPACK);

@@ -18,7 +18,7 @@ SimProfile Parse(const char* json) {
 }
 
 // 64 x 512 x 512 bytes.
-takt_npu_operation_t Product() {
+takt_npu_operation_t ModelledProduct() {
   takt_npu_operation_t operation;
   std::memset(&operation, 0, sizeof(operation));
   operation.kind = TAKT_NPU_KIND_MMT4D;
@@ -36,7 +36,7 @@ TEST(SimModelTest, ComputesOrMovesWhicheverTakesLonger) {
       "macs_per_cycle": {"s8": 1024}, "frequencies_hz": [1e9],
       "dma_bytes_per_s": 1e10, "scratchpad_bytes": 1048576})");
   SimModel model(profile);
-  const SimModel::Cost cost = model.CostOf(Product());
+  const SimModel::Cost cost = model.CostOf(ModelledProduct());
   EXPECT_EQ(cost.cycles, 16384);
   // 32768 + 262144 + 131072 bytes at 10 a ns.
   EXPECT_NEAR(cost.dma_ns, 42598.4, 0.1);
@@ -54,7 +54,8 @@ TEST(SimModelTest, FetchesAgainWhatDoesNotFitTheScratchpad) {
       "dma_bytes_per_s": 1e9, "scratchpad_bytes": 16384})");
   SimModel model(small);
   // The left operand comes in four parts of 8 KiB; the right one four times.
-  EXPECT_NEAR(model.CostOf(Product()).dma_ns, 32768 + 4 * 262144 + 131072, 1);
+  EXPECT_NEAR(model.CostOf(ModelledProduct()).dma_ns,
+              32768 + 4 * 262144 + 131072, 1);
 }
 
 TEST(SimModelTest, HeatLowersTheFrequencyAndCoolingRaisesIt) {
@@ -65,7 +66,7 @@ TEST(SimModelTest, HeatLowersTheFrequencyAndCoolingRaisesIt) {
                "time_constant_s": 0.01, "throttle_celsius": 80,
                "recover_celsius": 60, "critical_celsius": 120}})");
   SimModel model(profile);
-  const SimModel::Cost cost = model.CostOf(Product());
+  const SimModel::Cost cost = model.CostOf(ModelledProduct());
   int64_t now_ns = 0;
   const int64_t fast_ns = model.Start({&cost, 1}, now_ns).duration_ns;
   EXPECT_NEAR(static_cast<double>(fast_ns), 16'777'216, 1e3);
@@ -86,7 +87,7 @@ TEST(SimModelTest, StopsWhenItIsTooHot) {
       "heat": {"ambient_celsius": 40, "rise_celsius": 100,
                "time_constant_s": 0.001, "critical_celsius": 100}})");
   SimModel model(profile);
-  const SimModel::Cost cost = model.CostOf(Product());
+  const SimModel::Cost cost = model.CostOf(ModelledProduct());
   const SimModel::Run first = model.Start({&cost, 1}, 0);
   EXPECT_FALSE(first.is_critical);
   EXPECT_TRUE(model.Start({&cost, 1}, first.duration_ns).is_critical);

@@ -27,7 +27,7 @@ PlannedOperation Operation(const char* name, uint32_t job, int64_t start,
 }
 
 // Two cores of cluster 0, two of cluster 1, an NPU; two jobs of two operations.
-Plan SmallPlan() {
+Plan FourOperations() {
   Plan plan;
   plan.modules = {{"vision", "abc"}};
   for (uint32_t i = 0; i < 4; ++i) {
@@ -54,16 +54,16 @@ std::string FaultsOf(const Plan& plan) {
 
 template <typename Change>
 std::string FaultsAfter(Change change) {
-  Plan plan = SmallPlan();
+  Plan plan = FourOperations();
   change(plan);
   EXPECT_TRUE(ValidatePlan(plan).ok()) << ValidatePlan(plan);
   return FaultsOf(plan);
 }
 
 TEST(PlanTest, AcceptsAGoodPlan) {
-  EXPECT_TRUE(ValidatePlan(SmallPlan()).ok());
-  EXPECT_EQ(FaultsOf(SmallPlan()), "");
-  EXPECT_EQ(SmallPlan().makespan(), 35);
+  EXPECT_TRUE(ValidatePlan(FourOperations()).ok());
+  EXPECT_EQ(FaultsOf(FourOperations()), "");
+  EXPECT_EQ(FourOperations().makespan(), 35);
 }
 
 TEST(PlanTest, NamesEveryFault) {
@@ -119,7 +119,7 @@ TEST(PlanTest, ACyclicPlanMustFitItsPeriod) {
 
 TEST(PlanTest, NamesMalformedItems) {
   const auto reason = [](void (*change)(Plan&)) {
-    Plan plan = SmallPlan();
+    Plan plan = FourOperations();
     change(plan);
     const absl::Status status = ValidatePlan(plan);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);

@@ -98,7 +98,7 @@ TEST(WorkloadProfileTest, AnnotationsAreTheDefaultsOfAStream) {
 }
 
 // The error for the texts with `good` replaced by `bad`.
-std::string Fault(const std::string& good, const std::string& bad) {
+std::string FaultOfEither(const std::string& good, const std::string& bad) {
   std::string texts[] = {kWorkload, kProfile};
   bool is_found = false;
   for (std::string& text : texts) {
@@ -115,38 +115,41 @@ std::string Fault(const std::string& good, const std::string& bad) {
 }
 
 TEST(WorkloadProfileTest, NamesThePlaceOfTheFault) {
-  EXPECT_THAT(Fault("\"file\": \"policy.vmfb\",", ""),
+  EXPECT_THAT(FaultOfEither("\"file\": \"policy.vmfb\",", ""),
               HasSubstr("modules[0]: \"file\" is missing"));
+  EXPECT_THAT(FaultOfEither("\"name\": \"log\", \"file\"",
+                            "\"name\": \"policy\", \"file\""),
+              HasSubstr("modules[1].name: a second policy"));
   EXPECT_THAT(
-      Fault("\"name\": \"log\", \"file\"", "\"name\": \"policy\", \"file\""),
-      HasSubstr("modules[1].name: a second policy"));
-  EXPECT_THAT(Fault("\"function\": \"log.write\"", "\"function\": \"x.y\""),
-              HasSubstr("expected \"module.function\" of a module listed"));
-  EXPECT_THAT(Fault("\"function\": \"log.write\"", "\"function\": \"log.\""),
-              HasSubstr("streams[1].function"));
-  EXPECT_THAT(Fault("[\"1x64xf32=0.5\"]", "[5]"),
+      FaultOfEither("\"function\": \"log.write\"", "\"function\": \"x.y\""),
+      HasSubstr("expected \"module.function\" of a module listed"));
+  EXPECT_THAT(
+      FaultOfEither("\"function\": \"log.write\"", "\"function\": \"log.\""),
+      HasSubstr("streams[1].function"));
+  EXPECT_THAT(FaultOfEither("[\"1x64xf32=0.5\"]", "[5]"),
               HasSubstr("functions[0].inputs[0]: expected text"));
-  EXPECT_THAT(Fault("\"energy\", \"misses\"", "\"beauty\""),
+  EXPECT_THAT(FaultOfEither("\"energy\", \"misses\"", "\"beauty\""),
               HasSubstr("got \"beauty\""));
-  EXPECT_THAT(Fault("{\"big\": 900}", "{\"huge\": 900}"),
+  EXPECT_THAT(FaultOfEither("{\"big\": 900}", "{\"huge\": 900}"),
               HasSubstr("no pool \"huge\""));
-  EXPECT_THAT(Fault("\"q99\"", "\"q98\""), HasSubstr("q90, q50, q99"));
-  EXPECT_THAT(Fault("\"count\": 3", "\"count\": 0"),
+  EXPECT_THAT(FaultOfEither("\"q99\"", "\"q98\""), HasSubstr("q90, q50, q99"));
+  EXPECT_THAT(FaultOfEither("\"count\": 3", "\"count\": 0"),
               HasSubstr("streams[1].count"));
-  EXPECT_THAT(Fault("takt-profile", "something"),
+  EXPECT_THAT(FaultOfEither("takt-profile", "something"),
               HasSubstr("profile.format: expected \"takt-profile\""));
-  EXPECT_THAT(Fault("\"version\": 1", "\"version\": 2"),
+  EXPECT_THAT(FaultOfEither("\"version\": 1", "\"version\": 2"),
               HasSubstr("version 1 is read, this is 2"));
-  EXPECT_THAT(Fault("\"q99_us\": 12.5", "\"q99_us\": 10.5"),
+  EXPECT_THAT(FaultOfEither("\"q99_us\": 12.5", "\"q99_us\": 10.5"),
               HasSubstr("kernels[0]: kernel: alternative 0: quantiles"));
-  EXPECT_THAT(Fault("\"cpus\": \"0-3\"", "\"cpus\": \"none\""),
+  EXPECT_THAT(FaultOfEither("\"cpus\": \"0-3\"", "\"cpus\": \"none\""),
               HasSubstr("topology"));
-  EXPECT_THAT(Fault("\"takt.priority\": \"200\"", "\"takt.priority\": \"2e2\""),
-              HasSubstr("attribute takt.priority of policy.act"));
   EXPECT_THAT(
-      Fault("\"takt.affinity\": \"0x6\"", "\"takt.affinity\": \"0x600\""),
-      HasSubstr("attribute takt.affinity"));
-  EXPECT_THAT(Fault("\"arrival\": \"once\"", "\"program\": \"p\""),
+      FaultOfEither("\"takt.priority\": \"200\"", "\"takt.priority\": \"2e2\""),
+      HasSubstr("attribute takt.priority of policy.act"));
+  EXPECT_THAT(FaultOfEither("\"takt.affinity\": \"0x6\"",
+                            "\"takt.affinity\": \"0x600\""),
+              HasSubstr("attribute takt.affinity"));
+  EXPECT_THAT(FaultOfEither("\"arrival\": \"once\"", "\"program\": \"p\""),
               HasSubstr("a program and a function"));
 }
 

@@ -72,7 +72,7 @@ TEST(XpuRtScheduleTest, RoundTrips) {
   }
 }
 
-std::string ErrorOf(const std::string& json) {
+std::string ImportError(const std::string& json) {
   const absl::StatusOr<Plan> plan = ImportLooseSchedule(json);
   EXPECT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument) << json;
   return std::string(plan.status().message());
@@ -100,37 +100,42 @@ std::string With(const char* member, const char* value) {
 TEST(XpuRtScheduleTest, RejectsDeepNesting) {
   const size_t depth = 1'000'000;
   const std::string deep = std::string(depth, '[') + std::string(depth, ']');
-  EXPECT_EQ(ErrorOf(With("dependencies", ("[" + deep + "]").c_str())),
+  EXPECT_EQ(ImportError(With("dependencies", ("[" + deep + "]").c_str())),
             "schedule: document: nested too deep");
 }
 
 TEST(XpuRtScheduleTest, FaultsAreNamed) {
   EXPECT_TRUE(ImportLooseSchedule(With("", "")).ok());
-  EXPECT_THAT(ErrorOf(""), HasSubstr("is not JSON"));
-  EXPECT_THAT(ErrorOf("[1, 2]"), HasSubstr("\"dispatches\""));
-  EXPECT_THAT(ErrorOf(R"({"dispatches": {"d": 3}})"),
+  EXPECT_THAT(ImportError(""), HasSubstr("is not JSON"));
+  EXPECT_THAT(ImportError("[1, 2]"), HasSubstr("\"dispatches\""));
+  EXPECT_THAT(ImportError(R"({"dispatches": {"d": 3}})"),
               HasSubstr("\"d\": start_time: expected a number"));
-  EXPECT_THAT(ErrorOf(With("start_time", "-1")),
+  EXPECT_THAT(ImportError(With("start_time", "-1")),
               HasSubstr("start_time: is -1"));
-  EXPECT_THAT(ErrorOf(With("start_time", "1e300")), HasSubstr("start_time"));
-  EXPECT_THAT(ErrorOf(With("duration", "0")), HasSubstr("duration: is 0"));
-  EXPECT_THAT(ErrorOf(With("duration", "\"1\"")), HasSubstr("duration"));
-  EXPECT_THAT(ErrorOf(With("job_name", "4")), HasSubstr("job_name: expected"));
-  EXPECT_THAT(ErrorOf(With("module_name", "null")), HasSubstr("module_name"));
-  EXPECT_THAT(ErrorOf(With("hardware_target", "\"CPU\"")),
+  EXPECT_THAT(ImportError(With("start_time", "1e300")),
+              HasSubstr("start_time"));
+  EXPECT_THAT(ImportError(With("duration", "0")), HasSubstr("duration: is 0"));
+  EXPECT_THAT(ImportError(With("duration", "\"1\"")), HasSubstr("duration"));
+  EXPECT_THAT(ImportError(With("job_name", "4")),
+              HasSubstr("job_name: expected"));
+  EXPECT_THAT(ImportError(With("module_name", "null")),
+              HasSubstr("module_name"));
+  EXPECT_THAT(ImportError(With("hardware_target", "\"CPU\"")),
               HasSubstr("expected KIND#number, got \"CPU\""));
-  EXPECT_THAT(ErrorOf(With("hardware_target", "\"#1\"")), HasSubstr("KIND#"));
-  EXPECT_THAT(ErrorOf(With("hardware_target", "\"CPU#x\"")),
+  EXPECT_THAT(ImportError(With("hardware_target", "\"#1\"")),
               HasSubstr("KIND#"));
-  EXPECT_THAT(ErrorOf(With("hardware_target", "\"CPU#0+CPU#0\"")),
+  EXPECT_THAT(ImportError(With("hardware_target", "\"CPU#x\"")),
+              HasSubstr("KIND#"));
+  EXPECT_THAT(ImportError(With("hardware_target", "\"CPU#0+CPU#0\"")),
               HasSubstr("\"CPU#0\" is there twice"));
-  EXPECT_THAT(ErrorOf(With("dependencies", "[\"e\"]")),
+  EXPECT_THAT(ImportError(With("dependencies", "[\"e\"]")),
               HasSubstr("there is no dispatch \"e\""));
-  EXPECT_THAT(ErrorOf(With("dependencies", "[7]")), HasSubstr("no dispatch 7"));
-  EXPECT_THAT(ErrorOf(With("dependencies", "{}")), HasSubstr("a list"));
-  EXPECT_THAT(ErrorOf(With("dependencies", "[\"d\"]")),
+  EXPECT_THAT(ImportError(With("dependencies", "[7]")),
+              HasSubstr("no dispatch 7"));
+  EXPECT_THAT(ImportError(With("dependencies", "{}")), HasSubstr("a list"));
+  EXPECT_THAT(ImportError(With("dependencies", "[\"d\"]")),
               HasSubstr("cannot be after operation 0"));
-  EXPECT_THAT(ErrorOf(With("id", "-1")), HasSubstr("id: expected"));
+  EXPECT_THAT(ImportError(With("id", "-1")), HasSubstr("id: expected"));
 }
 
 }  // namespace

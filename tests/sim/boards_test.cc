@@ -8,12 +8,12 @@
 
 #include "gtest/gtest.h"
 #include "sim/simulation.h"
+#include "tests/sim/test_support.h"
 #include "tests/support/board_files.h"
 
 namespace takt::sim {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
 constexpr uint32_t kShardsMax = 4;
 
 // What each kind of core does in a cycle, of what the fastest does.

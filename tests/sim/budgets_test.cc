@@ -7,7 +7,6 @@
 #include "sim/budgets.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,17 +16,11 @@
 #include "sim/simulation.h"
 #include "tests/sim/random_workload.h"
 #include "tests/sim/small_workload.h"
+#include "tests/sim/test_support.h"
 #include "tests/sim/watcher.h"
 
 namespace takt::sim {
 namespace {
-
-constexpr int64_t kMs = 1'000'000;
-
-uint64_t FromEnvironment(const char* name, uint64_t fallback) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
-}
 
 TEST(BudgetsTest, ACoreKeepsItsPartOfAPeriod) {
   Workload workload = SmallWorkload();
@@ -130,7 +123,7 @@ void CheckBudget(const PoolBudget& budget, const Meter& meter,
   }
 }
 
-void PlayOne(uint64_t seed, uint64_t* pauses) {
+void PlayOneOfBudgets(uint64_t seed, uint64_t* pauses) {
   Random random(seed);
   Workload workload = MakeRandomWorkload({}, random);
   for (uint32_t pool = 0; pool < workload.machine.pools.size(); ++pool) {
@@ -163,7 +156,7 @@ TEST(BudgetsTest, HoldInRandomRuns) {
   const uint64_t runs = FromEnvironment("TAKT_SIM_RUNS", 300);
   uint64_t pauses = 0;
   for (uint64_t seed = first; seed < first + runs; ++seed) {
-    PlayOne(seed, &pauses);
+    PlayOneOfBudgets(seed, &pauses);
     if (testing::Test::HasFatalFailure()) {
       FAIL() << "TAKT_SIM_RUNS=1 TAKT_SIM_SEED=" << seed;
     }

@@ -4,7 +4,6 @@
 //
 // TAKT_SIM_RUNS=1000000 makes the run long; a failure prints its seed, and
 // TAKT_SIM_SEED=n TAKT_SIM_RUNS=1 plays it again.
-#include <cstdlib>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -12,18 +11,14 @@
 #include "gtest/gtest.h"
 #include "sim/simulation.h"
 #include "tests/sim/random_workload.h"
+#include "tests/sim/test_support.h"
 #include "tests/sim/watcher.h"
 
 namespace takt::sim {
 namespace {
 
-uint64_t FromEnvironment(const char* name, uint64_t fallback) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
-}
-
 // Every run has another policy, board and workload.
-void PlayOne(uint64_t seed, uint64_t* windows) {
+void PlayOneOfWindows(uint64_t seed, uint64_t* windows) {
   Random random(seed);
   const Workload workload = MakeRandomWorkload({}, random);
   const auto& names = sched::PolicyNames();
@@ -59,7 +54,7 @@ TEST(InvariantsTest, HoldInRandomRuns) {
   const uint64_t runs = FromEnvironment("TAKT_SIM_RUNS", 1000);
   uint64_t windows = 0;
   for (uint64_t seed = first; seed < first + runs; ++seed) {
-    PlayOne(seed, &windows);
+    PlayOneOfWindows(seed, &windows);
     if (testing::Test::HasFatalFailure()) return;
   }
   if (runs >= 100) {

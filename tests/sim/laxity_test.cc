@@ -27,7 +27,7 @@ void Add(Workload* workload, int64_t work_ns, int64_t period_ns,
   workload->streams.push_back(stream);
 }
 
-Workload Cores(uint32_t count) {
+Workload LaxityCores(uint32_t count) {
   Workload workload;
   workload.name = "laxity";
   workload.machine.pools = {
@@ -48,7 +48,7 @@ Report Play(const Workload& workload, const char* policy,
 
 // Two short jobs are due first, but the long one has less time to spare.
 TEST(LaxityTest, ALongJobDoesNotWaitForShortOnes) {
-  Workload workload = Cores(2);
+  Workload workload = LaxityCores(2);
   Add(&workload, 2'000'000, 20'000'000, 9'000'000);
   Add(&workload, 2'000'000, 20'000'000, 9'000'000);
   Add(&workload, 9'000'000, 20'000'000, 10'000'000);
@@ -77,7 +77,7 @@ TEST(LaxityTest, JobsDoNotThrash) {
   uint64_t yields = 0;
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     Random random(seed);
-    Workload workload = Cores(1);
+    Workload workload = LaxityCores(1);
     const uint32_t streams = 2 + random.Below(5);
     for (uint32_t i = 0; i < streams; ++i) {
       const int64_t period_ns = 4'000'000 + random.Below(20'000'000);

@@ -10,7 +10,6 @@
 // TAKT_SIM_RUNS=1000000 makes the run long. A failure prints the seed and the
 // version; TAKT_SIM_SEED=n TAKT_SIM_RUNS=1 plays it again.
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <queue>
@@ -25,6 +24,7 @@
 #include "hal/fence.h"
 #include "sched/scheduler.h"
 #include "tests/sim/random_workload.h"
+#include "tests/sim/test_support.h"
 
 #ifndef TAKT_SIM_VERSION
 #define TAKT_SIM_VERSION "not known"
@@ -42,11 +42,6 @@ constexpr int64_t kMillisecond = 1'000'000;
 constexpr int64_t kAgingNs = 2 * kMillisecond;
 constexpr uint64_t kBudgetBytes = 1000;
 constexpr int64_t kLengthNs = 40 * kMillisecond;  // Of the arrivals.
-
-uint64_t FromEnvironment(const char* name, uint64_t fallback) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
-}
 
 class Robot;
 

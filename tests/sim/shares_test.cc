@@ -5,7 +5,6 @@
 //
 // TAKT_SIM_RUNS and TAKT_SIM_SEED: as in invariants_test.cc.
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <set>
@@ -15,6 +14,7 @@
 #include "base/random.h"
 #include "gtest/gtest.h"
 #include "sim/simulation.h"
+#include "tests/sim/test_support.h"
 
 namespace takt::sim {
 namespace {
@@ -23,16 +23,10 @@ using sched::Criticality;
 using sched::Decision;
 using sched::DecisionKind;
 
-constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kWindowNs = 100 * kMs;
 
-uint64_t FromEnvironment(const char* name, uint64_t fallback) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
-}
-
 // When each stream ran, and on how many resources.
-class Meter : public Observer {
+class ShareMeter : public Observer {
  public:
   void OnDecision(int64_t now_ns, const Decision& decision) override {
     if (decision.kind != DecisionKind::kStart) return;
@@ -106,7 +100,7 @@ class Meter : public Observer {
   std::map<uint32_t, std::map<int64_t, Use>> uses_;
 };
 
-Workload Cores(uint32_t count) {
+Workload SharedCores(uint32_t count) {
   Workload workload;
   workload.name = "shares";
   workload.machine.pools = {
@@ -138,7 +132,7 @@ WorkloadStream& Add(Workload* workload, Criticality criticality,
   return workload->streams.back();
 }
 
-Report Play(const Workload& workload, int64_t length_ns, Meter* meter,
+Report Play(const Workload& workload, int64_t length_ns, ShareMeter* meter,
             uint64_t seed = 1) {
   SimulationOptions options;
   // What waits for a second would otherwise count as hard.
@@ -155,7 +149,7 @@ Report Play(const Workload& workload, int64_t length_ns, Meter* meter,
 // that comes after them.
 Workload SaturatedBy(uint32_t cores, Criticality criticality,
                      uint32_t share_permille) {
-  Workload workload = Cores(cores);
+  Workload workload = SharedCores(cores);
   for (uint32_t i = 0; i < cores; ++i) {
     Add(&workload, Criticality::kHard, 1 * kMs, 0, 5 * kMs);
   }
@@ -175,11 +169,11 @@ TEST(SharesTest, AFifthOfAnyHundredMillisecondsBesideASaturatingStream) {
     for (const uint32_t cores : {1u, 2u, 5u}) {
       SCOPED_TRACE(cores);
       const int64_t length_ns = 3'000 * kMs;
-      Meter without;
+      ShareMeter without;
       const Report before =
           Play(SaturatedBy(cores, others, 0), length_ns, &without);
       EXPECT_EQ(without.UsedBy(cores + 2, length_ns), 0);
-      Meter meter;
+      ShareMeter meter;
       const Report report =
           Play(SaturatedBy(cores, others, 200), length_ns, &meter);
       const int64_t share_ns = kWindowNs / 5 * cores;
@@ -201,7 +195,7 @@ TEST(SharesTest, WhatIsNotAskedForIsNotKept) {
   // It asks from 500 ms on, for 40 ms of work.
   workload.streams[3].offset_ns = 500 * kMs;
   workload.streams[3].count = 20;
-  Meter meter;
+  ShareMeter meter;
   Play(workload, 1'000 * kMs, &meter);
   EXPECT_EQ(meter.UsedBy(3, 500 * kMs), 0);
   EXPECT_GE(meter.UsedBy(3, 600 * kMs), 20 * kMs);
@@ -214,10 +208,10 @@ TEST(SharesTest, WhatIsNotAskedForIsNotKept) {
 
 // Random hard loads up to a fifth of each core, and shares up to 35 %: then
 // hard jobs take less than 10 ms of the time in which it catches up.
-void PlayOne(uint64_t seed) {
+void PlayOneOfShares(uint64_t seed) {
   Random random(seed);
   const uint32_t cores = 1 + random.Below(4);
-  Workload workload = Cores(cores);
+  Workload workload = SharedCores(cores);
   workload.noise = random.Below(3) * 0.1;
   for (uint32_t i = 0; i < cores; ++i) {
     const int64_t period_ns = 2 * kMs + random.Below(10'000'000);
@@ -237,7 +231,7 @@ void PlayOne(uint64_t seed) {
           kMs / 2 + random.Below(5'000'000), kMs / 20);
   shared.terms.share_permille = 10 + random.Below(340);
   shared.offset_ns = random.Below(200'000'000);
-  Meter meter;
+  ShareMeter meter;
   const int64_t length_ns = 1'000 * kMs;
   const Report report = Play(workload, length_ns, &meter, seed);
   const std::string replay =
@@ -256,7 +250,7 @@ TEST(SharesTest, HoldInRandomRuns) {
   const uint64_t first = FromEnvironment("TAKT_SIM_SEED", 1);
   const uint64_t runs = FromEnvironment("TAKT_SIM_RUNS", 30);
   for (uint64_t seed = first; seed < first + runs; ++seed) {
-    PlayOne(seed);
+    PlayOneOfShares(seed);
     if (testing::Test::HasFailure()) return;
   }
 }
@@ -266,7 +260,7 @@ TEST(SharesTest, HoldInRandomRuns) {
 // time in which both wait.
 void WeighOne(uint64_t seed) {
   Random random(seed);
-  Workload workload = Cores(1);
+  Workload workload = SharedCores(1);
   const uint32_t streams = 2 + random.Below(3);
   std::vector<double> quanta_ns;
   for (uint32_t i = 0; i < streams; ++i) {
@@ -280,7 +274,7 @@ void WeighOne(uint64_t seed) {
   }
   // A hard stream interrupts them.
   if (random.Below(2) == 0) Add(&workload, Criticality::kHard, kMs, 0, 7 * kMs);
-  Meter meter;
+  ShareMeter meter;
   const int64_t length_ns = 300 * kMs;
   Play(workload, length_ns, &meter, seed);
   const auto served = [&](uint32_t stream, int64_t at_ns) {
@@ -313,14 +307,14 @@ TEST(SharesTest, WeightsDivideWhatIsLeft) {
 
 // Each is away for an instant when its job is done.
 TEST(SharesTest, StreamsOfOneJobAtATimeHaveTheirWeights) {
-  Workload workload = Cores(1);
+  Workload workload = SharedCores(1);
   for (const uint32_t weight : {6, 3, 1}) {
     WorkloadStream& stream = Add(&workload, Criticality::kBestEffort,
                                  kMs + kMs * weight / 3, kMs / 20);
     stream.terms.weight = weight;
     stream.arrival = Arrival::kClosed;
   }
-  Meter meter;
+  ShareMeter meter;
   Play(workload, 2'000 * kMs, &meter);
   const auto used = [&](uint32_t stream) {
     return static_cast<double>(meter.UsedBy(stream, 1'990 * kMs));
@@ -331,7 +325,7 @@ TEST(SharesTest, StreamsOfOneJobAtATimeHaveTheirWeights) {
 
 // A stream of the same pool runs by its share on another core.
 TEST(SharesTest, AShareIsNoWeight) {
-  Workload workload = Cores(2);
+  Workload workload = SharedCores(2);
   for (const uint32_t weight : {3, 1}) {
     WorkloadStream& stream =
         Add(&workload, Criticality::kBestEffort, kMs + kMs * weight, kMs / 20);
@@ -345,7 +339,7 @@ TEST(SharesTest, AShareIsNoWeight) {
       Add(&workload, Criticality::kBestEffort, 2 * kMs, kMs / 10);
   shared.terms.share_permille = 700;
   shared.terms.affinity = sched::ResourceSet::Range(0, 1);
-  Meter meter;
+  ShareMeter meter;
   Play(workload, 2'000 * kMs, &meter);
   EXPECT_GE(meter.Least(3, 0, 1'990 * kMs), kWindowNs * 7 / 10);
   EXPECT_NEAR(static_cast<double>(meter.UsedBy(0, 1'990 * kMs)) /
@@ -354,13 +348,13 @@ TEST(SharesTest, AShareIsNoWeight) {
 }
 
 TEST(SharesTest, WeightsDivideWhatSharesLeave) {
-  Workload workload = Cores(2);
+  Workload workload = SharedCores(2);
   Add(&workload, Criticality::kBestEffort, 2 * kMs, kMs / 10)
       .terms.share_permille = 400;
   Add(&workload, Criticality::kBestEffort, kMs, kMs / 10).terms.weight = 3;
   Add(&workload, Criticality::kBestEffort, 2 * kMs, kMs / 10).terms.weight = 1;
   for (WorkloadStream& stream : workload.streams) stream.count = 10'000;
-  Meter meter;
+  ShareMeter meter;
   const int64_t end_ns = 2'000 * kMs;
   Play(workload, end_ns + 10 * kMs, &meter);
   EXPECT_GE(meter.Least(0, 0, end_ns), kWindowNs * 2 * 4 / 10);

@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string TestData(const std::string& name) {
+std::string Fixture(const std::string& name) {
   std::ifstream stream(std::string(TAKT_TESTDATA_DIR) + "/" + name);
   std::stringstream text;
   text << stream.rdbuf();
@@ -24,7 +24,7 @@ std::string TestData(const std::string& name) {
 
 sched::Machine Board() {
   const auto topology =
-      topology::Topology::FromJson(TestData("topology/two_clusters_npu.json"));
+      topology::Topology::FromJson(Fixture("topology/two_clusters_npu.json"));
   EXPECT_TRUE(topology.ok()) << topology.status();
   const auto machine = MachineOf(*topology);
   EXPECT_TRUE(machine.ok()) << machine.status();
@@ -32,7 +32,7 @@ sched::Machine Board() {
 }
 
 Workload Robot() {
-  const auto workload = ReadWorkload(TestData("sched/robot.json"), Board());
+  const auto workload = ReadWorkload(Fixture("sched/robot.json"), Board());
   EXPECT_TRUE(workload.ok()) << workload.status();
   return *workload;
 }
@@ -45,8 +45,8 @@ Workload Cores(uint32_t count) {
       {"cores", sched::ResourceKind::kCore, count, -1, 0}};
   return workload;
 }
-WorkloadStream* Add(Workload* workload, int64_t duration_us, int64_t period_us,
-                    int64_t tile_us = 0) {
+WorkloadStream* AddStream(Workload* workload, int64_t duration_us,
+                          int64_t period_us, int64_t tile_us = 0) {
   const auto index = static_cast<uint32_t>(workload->kernels.size());
   const std::string name = "s" + std::to_string(index);
   workload->kernels.push_back(
@@ -72,7 +72,7 @@ Report Play(const Workload& workload, SimulationOptions options = {}) {
 
 TEST(SimulationTest, APeriodicStreamAloneTakesItsTime) {
   Workload workload = Cores(1);
-  Add(&workload, 300, 1000);
+  AddStream(&workload, 300, 1000);
   const Report report = Play(workload);
   ASSERT_EQ(report.streams.size(), 1u);
   EXPECT_EQ(report.streams[0].released, 10u);
@@ -87,9 +87,9 @@ TEST(SimulationTest, APeriodicStreamAloneTakesItsTime) {
 
 TEST(SimulationTest, UrgentWorkWaitsForATileAtMost) {
   Workload workload = Cores(1);
-  Add(&workload, 5000, 10'000, 100)->terms.criticality =
+  AddStream(&workload, 5000, 10'000, 100)->terms.criticality =
       sched::Criticality::kBestEffort;
-  WorkloadStream* control = Add(&workload, 100, 1000);
+  WorkloadStream* control = AddStream(&workload, 100, 1000);
   control->terms.criticality = sched::Criticality::kHard;
   control->offset_ns = 550'000;
   const Report report = Play(workload);
@@ -104,8 +104,8 @@ TEST(SimulationTest, UrgentWorkWaitsForATileAtMost) {
 
 TEST(SimulationTest, ChainsFollowAndCountDroppedJobs) {
   Workload workload = Cores(1);
-  Add(&workload, 400, 1000)->terms.late = sched::LatePolicy::kDrop;
-  WorkloadStream* second = Add(&workload, 300, 1000);
+  AddStream(&workload, 400, 1000)->terms.late = sched::LatePolicy::kDrop;
+  WorkloadStream* second = AddStream(&workload, 300, 1000);
   second->arrival = Arrival::kAfter;
   second->after = 0;
   Report report = Play(workload);
@@ -119,7 +119,7 @@ TEST(SimulationTest, ChainsFollowAndCountDroppedJobs) {
 
 TEST(SimulationTest, AClosedStreamReleasesWhenItIsDone) {
   Workload workload = Cores(1);
-  WorkloadStream* stream = Add(&workload, 250, 0);
+  WorkloadStream* stream = AddStream(&workload, 250, 0);
   stream->arrival = Arrival::kClosed;
   stream->terms.deadline_ns = kInfiniteFuture;
   EXPECT_EQ(Play(workload).streams[0].met, 39u);
@@ -131,7 +131,7 @@ TEST(SimulationTest, AClosedStreamReleasesWhenItIsDone) {
 
 TEST(SimulationTest, ALostCoreComesBack) {
   Workload workload = Cores(1);
-  Add(&workload, 300, 1000);
+  AddStream(&workload, 300, 1000);
   workload.faults.push_back({2'100'000, 3'000'000, 0});
   const Report report = Play(workload);
   EXPECT_GT(report.streams[0].missed, 0u);
@@ -141,7 +141,7 @@ TEST(SimulationTest, ALostCoreComesBack) {
 
 TEST(SimulationTest, AHotPoolIsSlowUntilItHasCooled) {
   Workload workload = Cores(1);
-  Add(&workload, 800, 1000);
+  AddStream(&workload, 800, 1000);
   ThermalModel model;
   model.time_constant_ns = 100'000'000;
   model.trip_c = 80;
@@ -206,7 +206,7 @@ TEST(SimulationTest, ReportsForPeopleAndForPrograms) {
 
 TEST(SimulationTest, GivesUpRunsWithoutEnd) {
   Workload workload = Cores(1);
-  Add(&workload, 1, 1);
+  AddStream(&workload, 1, 1);
   SimulationOptions options;
   options.length_ns = 1'000'000'000'000;
   options.event_limit = 10'000;
@@ -218,7 +218,7 @@ TEST(SimulationTest, GivesUpRunsWithoutEnd) {
 
 TEST(SimulationTest, NamesTheStreamAtFault) {
   Workload workload = Cores(1);
-  Add(&workload, 1, 1)->terms.affinity = {};
+  AddStream(&workload, 1, 1)->terms.affinity = {};
   const auto report = Simulate(workload, {});
   EXPECT_THAT(std::string(report.status().message()), HasSubstr("s0: stream"));
 }

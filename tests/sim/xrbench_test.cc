@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-sched::Machine Board() {
+sched::Machine PhoneBoard() {
   sched::Machine machine;
   machine.pools = {{"big", sched::ResourceKind::kCore, 4, -1, 0},
                    {"little", sched::ResourceKind::kCore, 4, -1, 0},
@@ -24,7 +24,7 @@ std::vector<Workload> Scenarios() {
   std::ifstream stream(std::string(TAKT_TESTDATA_DIR) + "/sched/xrbench.json");
   std::stringstream text;
   text << stream.rdbuf();
-  auto scenarios = ReadXrBench(text.str(), Board(), {});
+  auto scenarios = ReadXrBench(text.str(), PhoneBoard(), {});
   EXPECT_TRUE(scenarios.ok()) << scenarios.status();
   return *std::move(scenarios);
 }
@@ -76,7 +76,7 @@ TEST(XrBenchTest, JobShopScoresBestUnderOverload) {
 
 TEST(XrBenchTest, NamesTheFault) {
   const auto fault = [](const char* text) {
-    const auto scenarios = ReadXrBench(text, Board(), {});
+    const auto scenarios = ReadXrBench(text, PhoneBoard(), {});
     EXPECT_FALSE(scenarios.ok()) << text;
     return std::string(scenarios.status().message());
   };

@@ -268,12 +268,12 @@ TEST(BoundsTest, NoExcessWithoutPrices) {
 // the load that choices make. A search by paths alone stays 5 % above the
 // bound.
 TEST(SolverTest, KeepsChoicesThriftyWhereMachinesAreBusy) {
-  constexpr uint32_t kJobs = 30;
+  constexpr uint32_t kJobCount = 30;
   constexpr uint32_t kOperationsOfJob = 12;
   Random random(3);
   Problem problem;
   problem.machine_count = 8;
-  for (uint32_t v = 0; v < kJobs * kOperationsOfJob; ++v) {
+  for (uint32_t v = 0; v < kJobCount * kOperationsOfJob; ++v) {
     Operation operation;
     const uint32_t first = random.Below(8);
     for (uint32_t a = 0; a < 3; ++a) {

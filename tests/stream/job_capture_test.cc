@@ -23,7 +23,7 @@ using sched::JobOutcome;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-struct File {
+struct CapturedFile {
   nlohmann::json header;
   std::string data;
 
@@ -100,7 +100,7 @@ class JobCaptureTest : public testing::Test {
     job.outcome = JobOutcome::kDropped;
     capture.End(job, {});
   }
-  File Read(const std::string& path) {
+  CapturedFile Read(const std::string& path) {
     std::ifstream stream(path, std::ios::binary);
     EXPECT_TRUE(stream.good()) << path;
     std::stringstream text;
@@ -111,7 +111,7 @@ class JobCaptureTest : public testing::Test {
     return {nlohmann::json::parse(bytes.substr(8, header_bytes)),
             bytes.substr(8 + header_bytes)};
   }
-  File Write(const JobCapture& capture) {
+  CapturedFile Write(const JobCapture& capture) {
     const std::string path = testing::TempDir() + "job_capture.safetensors";
     EXPECT_TRUE(capture.Write(path).ok());
     return Read(path);
@@ -141,7 +141,7 @@ TEST_F(JobCaptureTest, KeepsTheLastJobs) {
     Begin(*capture, i, 10 * static_cast<int64_t>(i));
     End(*capture, i, 10 * static_cast<int64_t>(i) + 1);
   }
-  const File file = Write(*capture);
+  const CapturedFile file = Write(*capture);
   EXPECT_EQ(file.header["__metadata__"]["function"], "test.increment");
   EXPECT_THAT(file.sequences(), ElementsAre(2, 3, 4));
   EXPECT_EQ(file.Number("job.4.input.0"), 40);
@@ -155,7 +155,7 @@ TEST_F(JobCaptureTest, KeepsTheLastJobs) {
 TEST_F(JobCaptureTest, TheJobInFlightHasInputsAndNoResults) {
   const auto capture = Make("increment", 2).value();
   Begin(*capture, 7, 70);
-  const File file = Write(*capture);
+  const CapturedFile file = Write(*capture);
   EXPECT_EQ(file.Number("job.7.input.0"), 70);
   EXPECT_FALSE(file.header.contains("job.7.result.0"));
   EXPECT_TRUE(file.jobs()[0]["outcome"].is_null());
@@ -166,7 +166,7 @@ TEST_F(JobCaptureTest, JobsThatNeverBeganHaveNoInputs) {
   Begin(*capture, 0, 1);
   Drop(*capture, 1);
   End(*capture, 0, 2);
-  const File file = Write(*capture);
+  const CapturedFile file = Write(*capture);
   EXPECT_THAT(file.sequences(), ElementsAre(0, 1));
   EXPECT_EQ(file.Number("job.0.result.0"), 2);
   EXPECT_FALSE(file.header.contains("job.1.input.0"));
@@ -178,7 +178,7 @@ TEST_F(JobCaptureTest, DroppedReleasesMayTakeTheRecordOfTheJobInFlight) {
   Begin(*capture, 0, 1);
   Drop(*capture, 1);
   End(*capture, 0, 2);
-  const File file = Write(*capture);
+  const CapturedFile file = Write(*capture);
   EXPECT_THAT(file.sequences(), ElementsAre(0));
   EXPECT_FALSE(file.header.contains("job.0.input.0"));
   EXPECT_EQ(file.Number("job.0.result.0"), 2);
@@ -195,7 +195,7 @@ TEST_F(JobCaptureTest, AJobThatIsNotMetWritesAFile) {
     EXPECT_EQ(writer_.RunOne(), sequence < 3);  // Two files at most.
   }
   const std::string stem = testing::TempDir() + "job_capture_miss-";
-  const File file = Read(stem + "1.safetensors");
+  const CapturedFile file = Read(stem + "1.safetensors");
   EXPECT_EQ(file.jobs()[1]["outcome"], "missed");
   EXPECT_TRUE(Exists(stem + "2.safetensors"));
   EXPECT_FALSE(Exists(stem + "3.safetensors"));

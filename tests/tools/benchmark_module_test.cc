@@ -12,7 +12,7 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-ToolResult RunTool(const std::vector<std::string>& more) {
+ToolResult RunBenchmarkModule(const std::vector<std::string>& more) {
   std::vector<std::string> arguments = {"--device=local-sync"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return RunProcess("takt-benchmark-module", arguments);
@@ -23,9 +23,9 @@ std::string MulModule() {
 }
 
 TEST(BenchmarkModuleTest, RowsAreNamedAsThePeersAre) {
-  const ToolResult result =
-      RunTool({MulModule(), "--function=simple_mul", "--input=4xf32=1",
-               "--input=4xf32=1", "--benchmark_min_time=3x"});
+  const ToolResult result = RunBenchmarkModule(
+      {MulModule(), "--function=simple_mul", "--input=4xf32=1",
+       "--input=4xf32=1", "--benchmark_min_time=3x"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out,
               ContainsRegex("BM_simple_mul/process_time/real_time +[0-9.]+ ms "
@@ -33,10 +33,10 @@ TEST(BenchmarkModuleTest, RowsAreNamedAsThePeersAre) {
 }
 
 TEST(BenchmarkModuleTest, PrintsJson) {
-  const ToolResult result =
-      RunTool({MulModule(), "--function=simple_mul", "--input=4xf32=1",
-               "--input=4xf32=1", "--benchmark_min_time=8x", "--batch_size=4",
-               "--time_unit=us", "--benchmark_format=json"});
+  const ToolResult result = RunBenchmarkModule(
+      {MulModule(), "--function=simple_mul", "--input=4xf32=1",
+       "--input=4xf32=1", "--benchmark_min_time=8x", "--batch_size=4",
+       "--time_unit=us", "--benchmark_format=json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto document = nlohmann::json::parse(result.out, nullptr, false);
   ASSERT_FALSE(document.is_discarded()) << result.out;
@@ -48,17 +48,17 @@ TEST(BenchmarkModuleTest, PrintsJson) {
 }
 
 TEST(BenchmarkModuleTest, MinTimeMayBeSeconds) {
-  const ToolResult result =
-      RunTool({MulModule(), "--function=simple_mul", "--input=4xf32=1",
-               "--input=4xf32=1", "--benchmark_min_time=0.001s"});
+  const ToolResult result = RunBenchmarkModule(
+      {MulModule(), "--function=simple_mul", "--input=4xf32=1",
+       "--input=4xf32=1", "--benchmark_min_time=0.001s"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("BM_simple_mul/process_time/real_time "));
 }
 
 TEST(BenchmarkModuleTest, RunsAllFunctionsWithoutArguments) {
   const ToolResult result =
-      RunTool({"--module=" + TestData("tools/pass_through.vmfb"),
-               "--benchmark_min_time=2x"});
+      RunBenchmarkModule({"--module=" + TestData("tools/pass_through.vmfb"),
+                          "--benchmark_min_time=2x"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("BM_bytes/"));
   EXPECT_THAT(result.out, HasSubstr("BM_nothing/"));
@@ -67,7 +67,7 @@ TEST(BenchmarkModuleTest, RunsAllFunctionsWithoutArguments) {
 }
 
 TEST(BenchmarkModuleTest, NothingToMeasureIsAnError) {
-  const ToolResult one = RunTool({MulModule()});
+  const ToolResult one = RunBenchmarkModule({MulModule()});
   EXPECT_EQ(one.exit_code, 1);
   EXPECT_EQ(one.out, "");
   EXPECT_THAT(one.err, HasSubstr("INVALID_ARGUMENT: "));
@@ -78,7 +78,8 @@ TEST(BenchmarkModuleTest, NothingToMeasureIsAnError) {
   const std::string several =
       "--module=" + TestData("models/integer_types.cpu.vmfb");
   for (const ToolResult& result :
-       {RunTool({several}), RunTool({several, "--input=4xi8=1"})}) {
+       {RunBenchmarkModule({several}),
+        RunBenchmarkModule({several, "--input=4xi8=1"})}) {
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_THAT(result.err,
                 HasSubstr("choose one with --function=, and give its arguments "
@@ -88,8 +89,8 @@ TEST(BenchmarkModuleTest, NothingToMeasureIsAnError) {
 
 TEST(BenchmarkModuleTest, InputsAreForTheOnlyFunction) {
   const ToolResult result =
-      RunTool({MulModule(), "--input=4xf32=1", "--input=4xf32=2",
-               "--benchmark_min_time=2x"});
+      RunBenchmarkModule({MulModule(), "--input=4xf32=1", "--input=4xf32=2",
+                          "--benchmark_min_time=2x"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("BM_simple_mul/"));
 }
@@ -112,8 +113,8 @@ TEST(BenchmarkModuleTest, SaysWhichValueOfTheLibrarysFlagsIsWrong) {
       {"--benchmark_zork=1", "--benchmark_zork=1: no such flag"},
   };
   for (const auto& [flag, message] : cases) {
-    const ToolResult result =
-        RunTool({"--module=" + TestData("tools/pass_through.vmfb"), flag});
+    const ToolResult result = RunBenchmarkModule(
+        {"--module=" + TestData("tools/pass_through.vmfb"), flag});
     EXPECT_EQ(result.exit_code, 1) << flag;
     EXPECT_EQ(result.out, "") << flag;
     EXPECT_THAT(result.err, HasSubstr(message));
@@ -122,8 +123,8 @@ TEST(BenchmarkModuleTest, SaysWhichValueOfTheLibrarysFlagsIsWrong) {
 
 TEST(BenchmarkModuleTest, ListsWithoutRunning) {
   const ToolResult result =
-      RunTool({"--module=" + TestData("tools/pass_through.vmfb"),
-               "--benchmark_list_tests"});
+      RunBenchmarkModule({"--module=" + TestData("tools/pass_through.vmfb"),
+                          "--benchmark_list_tests"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out,
             "BM_bytes/process_time/real_time\n"
@@ -131,9 +132,9 @@ TEST(BenchmarkModuleTest, ListsWithoutRunning) {
 }
 
 TEST(BenchmarkModuleTest, AFailedInvocationIsARow) {
-  const ToolResult result =
-      RunTool({MulModule(), "--function=simple_mul", "--input=5xf32=1",
-               "--input=4xf32=1", "--benchmark_min_time=2x"});
+  const ToolResult result = RunBenchmarkModule(
+      {MulModule(), "--function=simple_mul", "--input=5xf32=1",
+       "--input=4xf32=1", "--benchmark_min_time=2x"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.out, HasSubstr("ERROR OCCURRED"));
   EXPECT_THAT(result.err, HasSubstr("simple_mul"));
@@ -144,7 +145,7 @@ TEST(BenchmarkModuleTest, RejectsBadFlagsByName) {
        {"--zork=1", "--time_unit=zork", "--batch_size=0",
         "--batch_concurrency=0", "--function=zork", "stray",
         "--benchmark_min_time=0x", "--benchmark_min_time=zorkx"}) {
-    const ToolResult result = RunTool({MulModule(), flag});
+    const ToolResult result = RunBenchmarkModule({MulModule(), flag});
     EXPECT_EQ(result.exit_code, 1) << flag;
     const std::string text = flag;
     EXPECT_THAT(result.err,
@@ -162,48 +163,50 @@ std::vector<std::string> MulArguments(std::vector<std::string> more) {
 
 TEST(BenchmarkModuleTest, InvocationsMayBeInFlightTogether) {
   for (const char* concurrency : {"2", "16"}) {
-    const ToolResult result = RunTool(MulArguments(
+    const ToolResult result = RunBenchmarkModule(MulArguments(
         {"--batch_size=4", std::string("--batch_concurrency=") + concurrency,
          "--benchmark_format=json", "--expected_output=4xf32=2 4 6 8"}));
     ASSERT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.out, HasSubstr("\"iterations\": 8,"));
     EXPECT_THAT(result.out, HasSubstr("[SUCCESS]"));
   }
-  const ToolResult failed =
-      RunTool({MulModule(), "--function=simple_mul", "--input=5xf32=1",
-               "--input=4xf32=1", "--batch_size=4", "--batch_concurrency=4",
-               "--benchmark_min_time=8x"});
+  const ToolResult failed = RunBenchmarkModule(
+      {MulModule(), "--function=simple_mul", "--input=5xf32=1",
+       "--input=4xf32=1", "--batch_size=4", "--batch_concurrency=4",
+       "--benchmark_min_time=8x"});
   EXPECT_EQ(failed.exit_code, 1);
   EXPECT_THAT(failed.out, HasSubstr("ERROR OCCURRED"));
 }
 
 TEST(BenchmarkModuleTest, ResultsOfTheLastInvocationArePrintedAndCompared) {
   const ToolResult printed =
-      RunTool(MulArguments({"--enable_output_processing"}));
+      RunBenchmarkModule(MulArguments({"--enable_output_processing"}));
   EXPECT_EQ(printed.exit_code, 0) << printed.err;
   EXPECT_THAT(printed.out,
               HasSubstr("result[0]: hal.buffer_view\n4xf32=2 4 6 8\n"));
   const std::string path = ScratchPath("result.bin");
-  EXPECT_EQ(RunTool(MulArguments({"--output=@" + path})).exit_code, 0);
+  EXPECT_EQ(RunBenchmarkModule(MulArguments({"--output=@" + path})).exit_code,
+            0);
   EXPECT_EQ(FileContents(path).size(), 16u);
   const ToolResult wrong =
-      RunTool(MulArguments({"--expected_output=4xf32=2 4 6 9"}));
+      RunBenchmarkModule(MulArguments({"--expected_output=4xf32=2 4 6 9"}));
   EXPECT_EQ(wrong.exit_code, 1);
   EXPECT_THAT(wrong.out, HasSubstr("[FAILED]"));
-  EXPECT_THAT(RunTool(MulArguments({})).out, Not(HasSubstr("result[0]")));
+  EXPECT_THAT(RunBenchmarkModule(MulArguments({})).out,
+              Not(HasSubstr("result[0]")));
 }
 
 TEST(BenchmarkModuleTest, ResultsHaveTheSignThatIsDeclared) {
-  const ToolResult result =
-      RunTool({"--module=" + TestData("models/integer_types.cpu.vmfb"),
-               "--function=pass_ui8", "--input=4xi8=0 1 127 200",
-               "--benchmark_min_time=2x", "--enable_output_processing"});
+  const ToolResult result = RunBenchmarkModule(
+      {"--module=" + TestData("models/integer_types.cpu.vmfb"),
+       "--function=pass_ui8", "--input=4xi8=0 1 127 200",
+       "--benchmark_min_time=2x", "--enable_output_processing"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("4xui8=0 1 127 200"));
 }
 
 TEST(BenchmarkModuleTest, KernelsHaveRowsIfAskedFor) {
-  const ToolResult result = RunTool(
+  const ToolResult result = RunBenchmarkModule(
       MulArguments({"--dispatch_statistics", "--benchmark_format=json"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto document = nlohmann::json::parse(result.out, nullptr, false);
@@ -218,7 +221,7 @@ TEST(BenchmarkModuleTest, KernelsHaveRowsIfAskedFor) {
 
 // Debian's Google Benchmark is built without NDEBUG, and says so of itself.
 TEST(BenchmarkModuleTest, DoesNotCallTaktADebugBuild) {
-  const ToolResult result = RunTool(MulArguments({}));
+  const ToolResult result = RunBenchmarkModule(MulArguments({}));
   EXPECT_THAT(result.err, Not(HasSubstr("Library was built")));
 #ifdef NDEBUG
   EXPECT_THAT(result.err, Not(HasSubstr("DEBUG")));
@@ -228,17 +231,20 @@ TEST(BenchmarkModuleTest, DoesNotCallTaktADebugBuild) {
 
 TEST(BenchmarkModuleTest, AFileThatCannotBeWrittenIsAnError) {
   const std::string path = ScratchPath("rows.json");
-  EXPECT_EQ(RunTool(MulArguments({"--benchmark_out=" + path})).exit_code, 0);
+  EXPECT_EQ(
+      RunBenchmarkModule(MulArguments({"--benchmark_out=" + path})).exit_code,
+      0);
   const auto document =
       nlohmann::json::parse(FileContents(path), nullptr, false);
   EXPECT_EQ(document["benchmarks"].size(), 1u);
-  const ToolResult full = RunTool(MulArguments({"--benchmark_out=/dev/full"}));
+  const ToolResult full =
+      RunBenchmarkModule(MulArguments({"--benchmark_out=/dev/full"}));
   EXPECT_EQ(full.exit_code, 1);
   EXPECT_THAT(full.err, HasSubstr("/dev/full"));
 }
 
 TEST(BenchmarkModuleTest, PrintsHelp) {
-  const ToolResult result = RunTool({"--help"});
+  const ToolResult result = RunBenchmarkModule({"--help"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, HasSubstr("--batch_size=1"));
 }

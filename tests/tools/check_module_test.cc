@@ -12,7 +12,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
-ToolResult RunTool(const std::vector<std::string>& arguments) {
+ToolResult RunCheckModule(const std::vector<std::string>& arguments) {
   return RunProcess("takt-check-module", arguments);
 }
 
@@ -20,7 +20,7 @@ class CheckModuleTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(CheckModuleTest, AllPass) {
   for (const char* variant : {"cpu", "vmvx"}) {
-    const ToolResult result = RunTool(
+    const ToolResult result = RunCheckModule(
         {std::string("--device=") + GetParam(),
          TestData(std::string("tools/check_passing.") + variant + ".vmfb")});
     EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -32,8 +32,8 @@ TEST_P(CheckModuleTest, AllPass) {
 
 TEST_P(CheckModuleTest, ATestContinuesAfterAFailureAndSoDoTheOthers) {
   const ToolResult result =
-      RunTool({std::string("--device=") + GetParam(),
-               "--module=" + TestData("tools/check_mixed.cpu.vmfb")});
+      RunCheckModule({std::string("--device=") + GetParam(),
+                      "--module=" + TestData("tools/check_mixed.cpu.vmfb")});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.out, HasSubstr("[PASSED] adds\n[FAILED] adds_wrong\n"));
   EXPECT_THAT(result.out, HasSubstr("[2]: expected 7, got 6"));
@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, CheckModuleTest,
 
 TEST(CheckModuleToolTest, PrintsJson) {
   const ToolResult result =
-      RunTool({"--json", TestData("tools/check_mixed.cpu.vmfb")});
+      RunCheckModule({"--json", TestData("tools/check_mixed.cpu.vmfb")});
   EXPECT_EQ(result.exit_code, 1);
   const auto document = nlohmann::json::parse(result.out, nullptr, false);
   ASSERT_FALSE(document.is_discarded()) << result.out;
@@ -60,19 +60,20 @@ TEST(CheckModuleToolTest, PrintsJson) {
 }
 
 TEST(CheckModuleToolTest, AModuleWithoutTestsFails) {
-  const ToolResult result = RunTool({TestData("models/simple_mul.cpu.vmfb")});
+  const ToolResult result =
+      RunCheckModule({TestData("models/simple_mul.cpu.vmfb")});
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(result.err, HasSubstr("simple_mul.cpu.vmfb"));
 }
 
 TEST(CheckModuleToolTest, RejectsWhatItCannotLoad) {
-  EXPECT_EQ(RunTool({}).exit_code, 2);
-  EXPECT_EQ(RunTool({"/nonexistent.vmfb"}).exit_code, 3);
-  EXPECT_EQ(RunTool({"--zork"}).exit_code, 2);
+  EXPECT_EQ(RunCheckModule({}).exit_code, 2);
+  EXPECT_EQ(RunCheckModule({"/nonexistent.vmfb"}).exit_code, 3);
+  EXPECT_EQ(RunCheckModule({"--zork"}).exit_code, 2);
 }
 
 TEST(CheckModuleToolTest, PrintsHelp) {
-  EXPECT_EQ(RunTool({"--help"}).exit_code, 0);
+  EXPECT_EQ(RunCheckModule({"--help"}).exit_code, 0);
 }
 
 }  // namespace

@@ -12,14 +12,14 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-ToolResult RunTool(const std::vector<std::string>& arguments) {
+ToolResult RunDumpModule(const std::vector<std::string>& arguments) {
   return RunProcess("takt-dump-module", arguments);
 }
 
 std::string Mul() { return TestData("models/simple_mul.cpu.vmfb"); }
 
 TEST(DumpModuleTest, PrintsTables) {
-  const ToolResult result = RunTool({"--output=metadata", Mul()});
+  const ToolResult result = RunDumpModule({"--output=metadata", Mul()});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   for (const char* text :
        {"@module : version 0", "Bytecode version: 17.0", "!hal.buffer_view\n",
@@ -34,19 +34,19 @@ TEST(DumpModuleTest, PrintsTables) {
 }
 
 TEST(DumpModuleTest, Disassembles) {
-  const ToolResult all = RunTool({"--output=disassembly", Mul()});
+  const ToolResult all = RunDumpModule({"--output=disassembly", Mul()});
   EXPECT_EQ(all.exit_code, 0) << all.err;
   EXPECT_THAT(all.out, HasSubstr("func[1] @simple_mul ("));
   EXPECT_THAT(all.out, HasSubstr("func[2] @__init ("));
   EXPECT_THAT(all.out, HasSubstr("hal.device.queue.alloca"));
   const ToolResult one =
-      RunTool({"--output=disassembly", "--function=simple_mul", Mul()});
+      RunDumpModule({"--output=disassembly", "--function=simple_mul", Mul()});
   EXPECT_THAT(one.out, HasSubstr("func[1] @simple_mul ("));
   EXPECT_THAT(one.out, Not(HasSubstr("__init")));
 }
 
 TEST(DumpModuleTest, PrintsJson) {
-  const ToolResult result = RunTool({"--json", Mul()});
+  const ToolResult result = RunDumpModule({"--json", Mul()});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto document = nlohmann::json::parse(result.out, nullptr, false);
   ASSERT_FALSE(document.is_discarded());
@@ -71,7 +71,7 @@ TEST(DumpModuleTest, PrintsJson) {
 
 TEST(DumpModuleTest, ReadsModulesForOtherMachines) {
   const ToolResult result =
-      RunTool({"--output=metadata", TestData("fat/fat.vmfb")});
+      RunDumpModule({"--output=metadata", TestData("fat/fat.vmfb")});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   for (const char* format : {"embedded-elf-x86_64", "embedded-elf-arm_64",
                              "embedded-elf-riscv_64"}) {
@@ -82,12 +82,12 @@ TEST(DumpModuleTest, ReadsModulesForOtherMachines) {
 
 TEST(DumpModuleTest, ShowsModulesWithTypesOfTheirOwn) {
   const std::string path = TestData("tools/custom_type.vmfb");
-  const ToolResult text = RunTool({path});
+  const ToolResult text = RunDumpModule({path});
   EXPECT_EQ(text.exit_code, 0) << text.err;
   for (const char* part : {"!custom.string", "custom.string.create", "run"}) {
     EXPECT_THAT(text.out, HasSubstr(part));
   }
-  const ToolResult json = RunTool({"--json", path});
+  const ToolResult json = RunDumpModule({"--json", path});
   ASSERT_EQ(json.exit_code, 0) << json.err;
   const auto document = nlohmann::json::parse(json.out, nullptr, false);
   ASSERT_FALSE(document.is_discarded());
@@ -99,24 +99,24 @@ TEST(DumpModuleTest, ShowsModulesWithTypesOfTheirOwn) {
 }
 
 TEST(DumpModuleTest, Errors) {
-  EXPECT_THAT(RunTool({"/nonexistent.vmfb"}).err,
+  EXPECT_THAT(RunDumpModule({"/nonexistent.vmfb"}).err,
               HasSubstr("/nonexistent.vmfb"));
-  EXPECT_EQ(RunTool({"/nonexistent.vmfb"}).exit_code, 1);
-  EXPECT_EQ(RunTool({}).exit_code, 1);
-  EXPECT_EQ(RunTool({Mul(), Mul()}).exit_code, 1);
-  EXPECT_THAT(RunTool({"--output=zork", Mul()}).err,
+  EXPECT_EQ(RunDumpModule({"/nonexistent.vmfb"}).exit_code, 1);
+  EXPECT_EQ(RunDumpModule({}).exit_code, 1);
+  EXPECT_EQ(RunDumpModule({Mul(), Mul()}).exit_code, 1);
+  EXPECT_THAT(RunDumpModule({"--output=zork", Mul()}).err,
               HasSubstr("--output=zork"));
-  EXPECT_THAT(RunTool({"--function=zork", Mul()}).err, HasSubstr("zork"));
+  EXPECT_THAT(RunDumpModule({"--function=zork", Mul()}).err, HasSubstr("zork"));
   const std::string path = ScratchPath("bad.vmfb");
   WriteContents(path, FileContents(Mul()).substr(0, 1000));
-  const ToolResult result = RunTool({path});
+  const ToolResult result = RunDumpModule({path});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(result.out, "");
   EXPECT_THAT(result.err, HasSubstr(path));
 }
 
 TEST(DumpModuleTest, PrintsHelp) {
-  EXPECT_EQ(RunTool({"--help"}).exit_code, 0);
+  EXPECT_EQ(RunDumpModule({"--help"}).exit_code, 0);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-ToolResult RunTool(const std::vector<std::string>& arguments) {
+ToolResult RunPlan(const std::vector<std::string>& arguments) {
   return RunProcess("takt-plan", arguments);
 }
 
@@ -25,7 +25,7 @@ ToolResult RunTool(const std::vector<std::string>& arguments) {
 const char kInstance[] = "plan/two_jobs.fjs";
 
 std::string Solved() {
-  return RunTool({"solve", TestData(kInstance), "--time_limit=0.2", "--json"})
+  return RunPlan({"solve", TestData(kInstance), "--time_limit=0.2", "--json"})
       .out;
 }
 
@@ -48,7 +48,7 @@ TEST(PlanToolTest, SolvesToTheOptimum) {
 
 TEST(PlanToolTest, PrintsTheScheduleAsText) {
   const ToolResult result =
-      RunTool({"solve", TestData(kInstance), "--time_limit=0.2"});
+      RunPlan({"solve", TestData(kInstance), "--time_limit=0.2"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("makespan 6, lower bound "));
   EXPECT_THAT(result.out, HasSubstr("operation 3: machine "));
@@ -56,14 +56,14 @@ TEST(PlanToolTest, PrintsTheScheduleAsText) {
 
 TEST(PlanToolTest, SolvesGraphs) {
   const ToolResult result =
-      RunTool({"solve", TestData("plan/diamond.fajs"), "--time_limit=0.2"});
+      RunPlan({"solve", TestData("plan/diamond.fajs"), "--time_limit=0.2"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("makespan 7, "));
 }
 
 TEST(PlanToolTest, ChecksWhatItSolved) {
   const std::string path = Written("solved.json", Solved());
-  const ToolResult result = RunTool({"check", TestData(kInstance), path});
+  const ToolResult result = RunPlan({"check", TestData(kInstance), path});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "valid, makespan 6\n");
 }
@@ -72,12 +72,12 @@ TEST(PlanToolTest, NamesWhatIsWrong) {
   auto json = nlohmann::json::parse(Solved());
   json["schedule"][1]["start"] = 0;  // With, or before, its predecessor.
   const std::string path = Written("wrong.json", json.dump());
-  const ToolResult text = RunTool({"check", TestData(kInstance), path});
+  const ToolResult text = RunPlan({"check", TestData(kInstance), path});
   EXPECT_EQ(text.exit_code, 1);
   EXPECT_THAT(text.err, HasSubstr("wrong.json"));
   EXPECT_THAT(text.err, HasSubstr("operation 1"));
   const ToolResult result =
-      RunTool({"check", TestData(kInstance), path, "--json"});
+      RunPlan({"check", TestData(kInstance), path, "--json"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(nlohmann::json::parse(result.out)["valid"], false);
 }
@@ -92,7 +92,7 @@ const char kPrograms[] =
 
 TEST(PlanToolTest, SolvesForTardinessWithSideConstraints) {
   const std::string instance = Written("programs.fjs", kPrograms);
-  const ToolResult solved = RunTool({"solve", instance, "--time_limit=0.2",
+  const ToolResult solved = RunPlan({"solve", instance, "--time_limit=0.2",
                                      "--objective=tardiness", "--json"});
   ASSERT_EQ(solved.exit_code, 0) << solved.err;
   auto json = nlohmann::json::parse(solved.out);
@@ -101,30 +101,30 @@ TEST(PlanToolTest, SolvesForTardinessWithSideConstraints) {
   EXPECT_EQ(json["objective"], "tardiness");
   EXPECT_LE(json["lower_bound"], 21);
   const std::string path = Written("programs.json", json.dump());
-  const ToolResult check = RunTool({"check", instance, path});
+  const ToolResult check = RunPlan({"check", instance, path});
   EXPECT_EQ(check.exit_code, 0) << check.err;
   EXPECT_THAT(check.out, HasSubstr(", weighted tardiness 21\n"));
   json["weighted_tardiness"] = 20;
   const ToolResult wrong =
-      RunTool({"check", instance, Written("wrong.json", json.dump())});
+      RunPlan({"check", instance, Written("wrong.json", json.dump())});
   EXPECT_EQ(wrong.exit_code, 1);
   EXPECT_THAT(wrong.err, HasSubstr("the weighted tardiness is 21"));
   const ToolResult text =
-      RunTool({"solve", instance, "--time_limit=0.2", "--objective=tardiness"});
+      RunPlan({"solve", instance, "--time_limit=0.2", "--objective=tardiness"});
   EXPECT_THAT(text.out, HasSubstr("weighted tardiness 21, makespan "));
 }
 
 TEST(PlanToolTest, RefusesTardinessOfAWorkload) {
   const ToolResult result =
-      RunTool({"solve", TestData("plan/robot.json"), "--objective=tardiness"});
+      RunPlan({"solve", TestData("plan/robot.json"), "--objective=tardiness"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("--objective is for instances"));
 }
 
 TEST(PlanToolTest, RefusesFilesOfOtherKinds) {
-  EXPECT_EQ(RunTool({"solve", "/nonexistent.fjs"}).exit_code, 3);
+  EXPECT_EQ(RunPlan({"solve", "/nonexistent.fjs"}).exit_code, 3);
   const ToolResult bad =
-      RunTool({"solve", Written("bad.fjs", "2 2\n1 1 9 5\n1 1 1 5\n")});
+      RunPlan({"solve", Written("bad.fjs", "2 2\n1 1 9 5\n1 1 1 5\n")});
   EXPECT_EQ(bad.exit_code, 3);
   EXPECT_THAT(bad.err, HasSubstr("bad.fjs"));
   EXPECT_THAT(bad.err, HasSubstr("token "));
@@ -133,7 +133,7 @@ TEST(PlanToolTest, RefusesFilesOfOtherKinds) {
         "{\"makespan\": 1, \"schedule\": [{\"alternative\": -1, "
         "\"start\": 0}]}"}) {
     const ToolResult result =
-        RunTool({"check", TestData(kInstance), Written("no.json", text)});
+        RunPlan({"check", TestData(kInstance), Written("no.json", text)});
     EXPECT_EQ(result.exit_code, 3) << text;
     EXPECT_THAT(result.err, HasSubstr("no.json")) << text;
   }
@@ -141,18 +141,18 @@ TEST(PlanToolTest, RefusesFilesOfOtherKinds) {
 
 TEST(PlanToolTest, PlansGoToFilesAndAreShown) {
   const std::string path = testing::TempDir() + "/solved.taktplan";
-  const ToolResult solved = RunTool(
+  const ToolResult solved = RunPlan(
       {"solve", TestData(kInstance), "--time_limit=0.2", "--output=" + path});
   EXPECT_EQ(solved.exit_code, 0) << solved.err;
-  const ToolResult checked = RunTool({"check", path});
+  const ToolResult checked = RunPlan({"check", path});
   EXPECT_EQ(checked.exit_code, 0) << checked.err;
   EXPECT_EQ(checked.out, "valid, makespan 6 ns\n");
-  const ToolResult text = RunTool({"show", path});
+  const ToolResult text = RunPlan({"show", path});
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.out, HasSubstr("4 operations of 2 jobs on 2 resources"));
   EXPECT_THAT(text.out, HasSubstr("job 1: operation 3 on machine "));
   const auto json =
-      nlohmann::json::parse(RunTool({"show", path, "--json"}).out);
+      nlohmann::json::parse(RunPlan({"show", path, "--json"}).out);
   EXPECT_EQ(json["makespan_ns"], 6);
   EXPECT_EQ(json["jobs"][0]["deadline_ns"], nullptr);
   EXPECT_EQ(json["operations"][1]["after"][0], "operation 0");
@@ -166,18 +166,18 @@ TEST(PlanToolTest, SchedulesOfOtherRunnersAreImportedAndExported) {
           "dependencies": ["a"], "job_name": "j", "module_name": "m$y"}}})";
   const std::string path = testing::TempDir() + "/imported.taktplan";
   const ToolResult imported =
-      RunTool({"import", Written("loose.json", schedule), "--output=" + path});
+      RunPlan({"import", Written("loose.json", schedule), "--output=" + path});
   EXPECT_EQ(imported.exit_code, 0) << imported.err;
-  EXPECT_EQ(RunTool({"check", path}).out, "valid, makespan 2500000 ns\n");
-  const ToolResult exported = RunTool({"export", path});
+  EXPECT_EQ(RunPlan({"check", path}).out, "valid, makespan 2500000 ns\n");
+  const ToolResult exported = RunPlan({"export", path});
   EXPECT_EQ(exported.exit_code, 0) << exported.err;
   const auto json = nlohmann::json::parse(exported.out);
   EXPECT_EQ(json["dispatches"]["b"]["dependencies"][0], "a");
   EXPECT_EQ(json["dispatches"]["b"]["start_time"], 1.5);
-  EXPECT_EQ(RunTool({"import", "/nonexistent", "--output=x"}).exit_code, 3);
-  EXPECT_EQ(RunTool({"import", Written("l.json", schedule)}).exit_code, 2);
+  EXPECT_EQ(RunPlan({"import", "/nonexistent", "--output=x"}).exit_code, 3);
+  EXPECT_EQ(RunPlan({"import", Written("l.json", schedule)}).exit_code, 2);
   const ToolResult bad =
-      RunTool({"import", Written("bad.json", "{}"), "--output=" + path});
+      RunPlan({"import", Written("bad.json", "{}"), "--output=" + path});
   EXPECT_EQ(bad.exit_code, 3);
   EXPECT_THAT(bad.err, HasSubstr("bad.json"));
 }
@@ -191,7 +191,7 @@ TEST(PlanToolTest, ImportedNamesAreCheckedAgainstModules) {
   };
   const std::string path = testing::TempDir() + "/named.taktplan";
   const auto import = [&](const std::string& kernel) {
-    return RunTool({"import", Written("named.json", schedule(kernel)),
+    return RunPlan({"import", Written("named.json", schedule(kernel)),
                     "--output=" + path, "--json",
                     "--module=" + TestData("workload/estimator.cpu.vmfb"),
                     "--module=" + TestData("workload/policy.cpu.vmfb")});
@@ -213,7 +213,7 @@ TEST(PlanToolTest, ImportedNamesAreCheckedAgainstModules) {
     EXPECT_THAT(result.err, HasSubstr("no module has the kernel of a: "));
     EXPECT_THAT(result.err, HasSubstr(kernel));
   }
-  EXPECT_EQ(RunTool({"import", Written("named.json", schedule("k")),
+  EXPECT_EQ(RunPlan({"import", Written("named.json", schedule("k")),
                      "--output=" + path, "--module=/nonexistent"})
                 .exit_code,
             3);
@@ -227,7 +227,7 @@ TEST(PlanToolTest, ImportedNamesOfSeveralModulesAreBoundToNone) {
           "module_name": "m$act_dispatch_0_matmul_1x256x64_f32"}}})";
   const std::string module = "--module=" + TestData("workload/policy.cpu.vmfb");
   const ToolResult result =
-      RunTool({"import", Written("twice.json", schedule), module, module,
+      RunPlan({"import", Written("twice.json", schedule), module, module,
                "--output=" + testing::TempDir() + "/twice.taktplan", "--json"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(nlohmann::json::parse(result.out)["modules"][0]["content_hash"],
@@ -242,19 +242,19 @@ TEST(PlanToolTest, FaultsOfAPlanAreNamed) {
           "dependencies": ["a"], "job_name": "j", "module_name": "m"}}})";
   const std::string path = testing::TempDir() + "/faulty.taktplan";
   ASSERT_EQ(
-      RunTool({"import", Written("faulty.json", schedule), "--output=" + path})
+      RunPlan({"import", Written("faulty.json", schedule), "--output=" + path})
           .exit_code,
       0);
-  const ToolResult text = RunTool({"check", path});
+  const ToolResult text = RunPlan({"check", path});
   EXPECT_EQ(text.exit_code, 1);
   EXPECT_THAT(text.out, HasSubstr("precedence: \"b\""));
   EXPECT_THAT(text.out, HasSubstr("overlap: \"b\""));
   EXPECT_THAT(text.out, HasSubstr("2 faults\n"));
-  const ToolResult json = RunTool({"check", path, "--json"});
+  const ToolResult json = RunPlan({"check", path, "--json"});
   EXPECT_EQ(json.exit_code, 1);
   EXPECT_EQ(nlohmann::json::parse(json.out)["faults"].size(), 2u);
   const ToolResult none =
-      RunTool({"check", Written("none.taktplan", "no plan at all")});
+      RunPlan({"check", Written("none.taktplan", "no plan at all")});
   EXPECT_EQ(none.exit_code, 3);
   EXPECT_THAT(none.err, HasSubstr("none.taktplan"));
 }
@@ -262,21 +262,21 @@ TEST(PlanToolTest, FaultsOfAPlanAreNamed) {
 TEST(PlanToolTest, PlansAWorkload) {
   const std::string path = testing::TempDir() + "/shot.taktplan";
   const ToolResult solved =
-      RunTool({"solve", TestData("plan/shot.json"), "--time_limit=0.2",
+      RunPlan({"solve", TestData("plan/shot.json"), "--time_limit=0.2",
                "--output=" + path, "--json"});
   ASSERT_EQ(solved.exit_code, 0) << solved.err;
   const auto json = nlohmann::json::parse(solved.out, nullptr, false);
   EXPECT_EQ(json["operations"], 8);
   EXPECT_EQ(json["late_jobs"], 0);
-  const ToolResult checked = RunTool({"check", path});
+  const ToolResult checked = RunPlan({"check", path});
   EXPECT_EQ(checked.exit_code, 0) << checked.out;
-  const ToolResult annotated = RunTool({"annotate", path});
+  const ToolResult annotated = RunPlan({"annotate", path});
   EXPECT_EQ(annotated.exit_code, 0) << annotated.err;
   EXPECT_THAT(annotated.out, HasSubstr("\"takt.deadline_ns\" = \"1000000\""));
   EXPECT_THAT(annotated.out, HasSubstr("\"takt.resource\" = \"npu\""));
   for (const char* mode : {"strict", "adaptive"}) {
     const ToolResult played =
-        RunTool({"simulate", TestData("plan/shot.json"), "--plan=" + path,
+        RunPlan({"simulate", TestData("plan/shot.json"), "--plan=" + path,
                  std::string("--mode=") + mode, "--json"});
     ASSERT_EQ(played.exit_code, 0) << played.err;
     const auto report = nlohmann::json::parse(played.out, nullptr, false);
@@ -288,13 +288,13 @@ TEST(PlanToolTest, PlansAWorkload) {
 TEST(PlanToolTest, BeginsWhereItIsTold) {
   const std::string schedule = Written("start.json", Solved());
   const ToolResult from_schedule =
-      RunTool({"solve", TestData(kInstance), "--time_limit=0",
+      RunPlan({"solve", TestData(kInstance), "--time_limit=0",
                "--start=" + schedule, "--json"});
   ASSERT_EQ(from_schedule.exit_code, 0) << from_schedule.err;
   EXPECT_EQ(nlohmann::json::parse(from_schedule.out)["makespan"], 6);
   const std::string plan = testing::TempDir() + "/start.taktplan";
   const auto solve = [&plan](const std::string& flag) {
-    return RunTool({"solve", TestData("plan/shot.json"), "--time_limit=0.1",
+    return RunPlan({"solve", TestData("plan/shot.json"), "--time_limit=0.1",
                     flag, "--json"});
   };
   const ToolResult first = solve("--output=" + plan);
@@ -303,7 +303,7 @@ TEST(PlanToolTest, BeginsWhereItIsTold) {
   EXPECT_LE(nlohmann::json::parse(second.out)["makespan_ns"].get<int64_t>(),
             nlohmann::json::parse(first.out)["makespan_ns"].get<int64_t>());
   const std::string other = testing::TempDir() + "/other.taktplan";
-  ASSERT_EQ(RunTool({"solve", TestData(kInstance), "--time_limit=0",
+  ASSERT_EQ(RunPlan({"solve", TestData(kInstance), "--time_limit=0",
                      "--output=" + other})
                 .exit_code,
             0);
@@ -312,17 +312,17 @@ TEST(PlanToolTest, BeginsWhereItIsTold) {
 
 TEST(PlanToolTest, BoundsResponsesOrSaysWhyNot) {
   const ToolResult result =
-      RunTool({"analyse", TestData("plan/shot.json"), "--json"});
+      RunPlan({"analyse", TestData("plan/shot.json"), "--json"});
   const auto json = nlohmann::json::parse(result.out, nullptr, false);
   ASSERT_EQ(json["streams"].size(), 2u) << result.err;
   EXPECT_GE(json["streams"][0]["bound_ns"], 700'000);
-  const ToolResult text = RunTool({"analyse", TestData("plan/shot.json")});
+  const ToolResult text = RunPlan({"analyse", TestData("plan/shot.json")});
   EXPECT_THAT(text.out, HasSubstr("at most"));
 }
 
 TEST(PlanToolTest, ProfilesThisMachineForAPlan) {
   const std::string profile = testing::TempDir() + "/robot.profile.json";
-  const ToolResult profiled = RunTool({"profile", TestData("plan/robot.json"),
+  const ToolResult profiled = RunPlan({"profile", TestData("plan/robot.json"),
                                        "--samples=3", "--output=" + profile});
   ASSERT_EQ(profiled.exit_code, 0) << profiled.err;
   EXPECT_THAT(profiled.out, HasSubstr("policy.act"));
@@ -341,7 +341,7 @@ TEST(PlanToolTest, ProfilesThisMachineForAPlan) {
   }
   // Late or not is the machine's matter, not this test's.
   const ToolResult solved =
-      RunTool({"solve", TestData("plan/robot.json"), "--profile=" + profile,
+      RunPlan({"solve", TestData("plan/robot.json"), "--profile=" + profile,
                "--time_limit=0.2", "--json"});
   const auto plan = nlohmann::json::parse(solved.out, nullptr, false);
   ASSERT_FALSE(plan.is_discarded()) << solved.err;
@@ -356,7 +356,7 @@ std::map<std::string, std::vector<std::string>> ProfiledPools(
   std::vector<std::string> arguments = {"profile", workload, "--samples=3",
                                         "--output=" + profile};
   arguments.insert(arguments.end(), flags.begin(), flags.end());
-  const ToolResult result = RunTool(arguments);
+  const ToolResult result = RunPlan(arguments);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   std::map<std::string, std::vector<std::string>> pools;
   const auto json =
@@ -391,7 +391,7 @@ TEST(PlanToolTest, ProfilesNpusOfTheTopology) {
     EXPECT_EQ(both, 3);
     // That is what can be planned: for the NPU, if it is to be quick.
     const ToolResult solved =
-        RunTool({"solve", TestData("plan/npu.json"), "--profile=" + profile,
+        RunPlan({"solve", TestData("plan/npu.json"), "--profile=" + profile,
                  "--time_limit=0.1", "--json"});
     EXPECT_EQ(solved.exit_code, 0) << solved.err;
   }
@@ -414,29 +414,29 @@ TEST(PlanToolTest, ProfilesOperationsOfAnNpuOnly) {
   }
   EXPECT_GT(on_npu, 0);
   // The machine that it was measured on has that NPU.
-  const ToolResult solved = RunTool({"solve", workload, "--profile=" + profile,
+  const ToolResult solved = RunPlan({"solve", workload, "--profile=" + profile,
                                      "--time_limit=0.1", "--json"});
   EXPECT_EQ(solved.exit_code, 0) << solved.err;
   // Without one it cannot be.
-  EXPECT_NE(RunTool({"profile", workload, "--samples=3"}).exit_code, 0);
+  EXPECT_NE(RunPlan({"profile", workload, "--samples=3"}).exit_code, 0);
 }
 
 TEST(PlanToolTest, RefusesNpusThatAreNone) {
   const std::string workload = TestData("plan/npu.json");
-  EXPECT_THAT(RunTool({"profile", workload, "--npu=sim"}).err,
+  EXPECT_THAT(RunPlan({"profile", workload, "--npu=sim"}).err,
               HasSubstr("--npu: expected NAME=DEVICE, got sim"));
-  EXPECT_THAT(RunTool({"profile", workload, "--npu=sim=npu-none"}).err,
+  EXPECT_THAT(RunPlan({"profile", workload, "--npu=sim=npu-none"}).err,
               HasSubstr("--npu=sim=npu-none: no such NPU"));
-  EXPECT_THAT(RunTool({"profile", workload, "--npu=sim=npu-sim=nowhere"}).err,
+  EXPECT_THAT(RunPlan({"profile", workload, "--npu=sim=npu-sim=nowhere"}).err,
               HasSubstr("nowhere"));
 }
 
 TEST(PlanToolTest, RefusesWorkloadsThatAreNone) {
   const std::string path = Written("none.json", R"({"streams": [{}]})");
-  EXPECT_EQ(RunTool({"solve", path}).exit_code, 3);
-  EXPECT_THAT(RunTool({"solve", TestData("plan/robot.json")}).err,
+  EXPECT_EQ(RunPlan({"solve", path}).exit_code, 3);
+  EXPECT_THAT(RunPlan({"solve", TestData("plan/robot.json")}).err,
               HasSubstr("topology"));
-  EXPECT_EQ(RunTool({"profile", TestData("plan/shot.json")}).exit_code, 3);
+  EXPECT_EQ(RunPlan({"profile", TestData("plan/shot.json")}).exit_code, 3);
 }
 
 TEST(PlanToolTest, WritesToStdoutForADash) {
@@ -444,12 +444,12 @@ TEST(PlanToolTest, WritesToStdoutForADash) {
       R"({"dispatches": {"a": {"hardware_target": "CPU_P#0", "start_time": 0,
           "duration": 1.5, "job_name": "j", "module_name": "m$x"}}})";
   const ToolResult imported =
-      RunTool({"import", Written("dash.json", schedule), "--output=-"});
+      RunPlan({"import", Written("dash.json", schedule), "--output=-"});
   EXPECT_EQ(imported.exit_code, 0) << imported.err;
   const std::string plan = ScratchPath("dash.taktplan");
   WriteContents(plan, imported.out);
-  EXPECT_EQ(RunTool({"check", plan}).out, "valid, makespan 1500000 ns\n");
-  const ToolResult exported = RunTool({"export", plan, "--output=-"});
+  EXPECT_EQ(RunPlan({"check", plan}).out, "valid, makespan 1500000 ns\n");
+  const ToolResult exported = RunPlan({"export", plan, "--output=-"});
   EXPECT_EQ(exported.exit_code, 0) << exported.err;
   EXPECT_TRUE(nlohmann::json::parse(exported.out).contains("dispatches"));
 }
@@ -458,7 +458,7 @@ TEST(PlanToolTest, ReportsTheModuleOfAProfile) {
   const std::string path = Written("learned", "TAKTPROF and more");
   for (const char* command : {"solve", "analyse", "simulate"}) {
     const ToolResult result =
-        RunTool({command, TestData("plan/shot.json"), "--profile=" + path});
+        RunPlan({command, TestData("plan/shot.json"), "--profile=" + path});
     EXPECT_EQ(result.exit_code, 3) << command;
     EXPECT_THAT(result.err, HasSubstr("is a profile of the scheduler"));
     EXPECT_THAT(result.err, HasSubstr("takt-sim --profile="));
@@ -466,14 +466,14 @@ TEST(PlanToolTest, ReportsTheModuleOfAProfile) {
 }
 
 TEST(PlanToolTest, AFileThatIsNoPlanIsNone) {
-  const ToolResult result = RunTool({"check", TestData("plan/shot.json")});
+  const ToolResult result = RunPlan({"check", TestData("plan/shot.json")});
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(result.err, HasSubstr("shot.json: "));
   EXPECT_THAT(result.err, HasSubstr("plan"));
 }
 
 TEST(PlanToolTest, CommandsHaveHelpOfTheirOwn) {
-  const ToolResult result = RunTool({"simulate", "--help"});
+  const ToolResult result = RunPlan({"simulate", "--help"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, HasSubstr("takt-plan simulate WORKLOAD.json"));
   EXPECT_THAT(result.out, HasSubstr("One of strict, adaptive."));
@@ -481,14 +481,14 @@ TEST(PlanToolTest, CommandsHaveHelpOfTheirOwn) {
 }
 
 TEST(PlanToolTest, RefusesBadFlags) {
-  EXPECT_EQ(RunTool({}).exit_code, 2);
-  EXPECT_EQ(RunTool({"fly", TestData(kInstance)}).exit_code, 2);
-  EXPECT_EQ(RunTool({"solve"}).exit_code, 2);
-  EXPECT_EQ(RunTool({"solve", TestData(kInstance), "--threads=0"}).exit_code,
+  EXPECT_EQ(RunPlan({}).exit_code, 2);
+  EXPECT_EQ(RunPlan({"fly", TestData(kInstance)}).exit_code, 2);
+  EXPECT_EQ(RunPlan({"solve"}).exit_code, 2);
+  EXPECT_EQ(RunPlan({"solve", TestData(kInstance), "--threads=0"}).exit_code,
             2);
   EXPECT_EQ(
-      RunTool({"solve", TestData(kInstance), "--time_limit=-1"}).exit_code, 2);
-  EXPECT_EQ(RunTool({"--help"}).exit_code, 0);
+      RunPlan({"solve", TestData(kInstance), "--time_limit=-1"}).exit_code, 2);
+  EXPECT_EQ(RunPlan({"--help"}).exit_code, 0);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-ToolResult RunTool(const std::vector<std::string>& arguments) {
+ToolResult RunRunModule(const std::vector<std::string>& arguments) {
   return RunProcess("takt-run-module", arguments);
 }
 
@@ -25,7 +25,7 @@ ToolResult Pass(const std::string& function,
       "--module=" + TestData("tools/pass_through.vmfb"),
       "--function=" + function, "--device=local-sync"};
   arguments.insert(arguments.end(), more.begin(), more.end());
-  return RunTool(arguments);
+  return RunRunModule(arguments);
 }
 
 std::string MulModule() {
@@ -41,7 +41,7 @@ std::string Error(const ToolResult& result) {
 }
 
 TEST(RunModuleTest, PrintsHelp) {
-  const ToolResult result = RunTool({"--help"});
+  const ToolResult result = RunRunModule({"--help"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
   for (const char* flag :
@@ -55,8 +55,8 @@ TEST(RunModuleTest, PrintsHelp) {
 
 TEST(RunModuleTest, LimitsEndACall) {
   const auto loops = [](const std::string& limit) {
-    return RunTool({"--module=" + TestData("tools/vm_loops.vmfb"),
-                    "--function=scalar", limit});
+    return RunRunModule({"--module=" + TestData("tools/vm_loops.vmfb"),
+                         "--function=scalar", limit});
   };
   EXPECT_THAT(loops("--step_limit=1000").err,
               AllOf(HasSubstr("RESOURCE_EXHAUSTED"), HasSubstr("step limit")));
@@ -66,7 +66,7 @@ TEST(RunModuleTest, LimitsEndACall) {
   EXPECT_THAT(loops("--time_limit=0.000001").err,
               HasSubstr("DEADLINE_EXCEEDED"));
   EXPECT_THAT(loops("--time_limit=-1").err, HasSubstr("--time_limit"));
-  const ToolResult result = RunTool(
+  const ToolResult result = RunRunModule(
       {MulModule(), "--input=4xf32=1", "--input=4xf32=2", "--memory_limit=8"});
   EXPECT_THAT(result.err, AllOf(HasSubstr("RESOURCE_EXHAUSTED"),
                                 HasSubstr("memory limit")));
@@ -78,7 +78,7 @@ TEST(RunModuleTest, ResultsHaveTheSignThatIsDeclared) {
         "--module=" + TestData("models/integer_types.cpu.vmfb"),
         "--function=pass_ui8", "--input=4xi8=0 1 127 200"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return RunTool(arguments);
+    return RunRunModule(arguments);
   };
   EXPECT_THAT(pass({}).out, HasSubstr("\n4xui8=0 1 127 200\n"));
   const auto json = nlohmann::json::parse(pass({"--json"}).out, nullptr, false);
@@ -91,17 +91,19 @@ TEST(RunModuleTest, ResultsHaveTheSignThatIsDeclared) {
   EXPECT_THAT(pass({"--expected_output=4xi8=0 1 127 201"}).out,
               HasSubstr("element at index 3 (200) does not match"));
   // Without a sign in the declaration, as the oracle has it.
-  EXPECT_THAT(RunTool({"--module=" + TestData("models/integer_types.cpu.vmfb"),
-                       "--function=add_i8", "--input=4xui8=0 1 2 100"})
-                  .out,
-              HasSubstr("4xi8=0 2 4 -56"));
+  EXPECT_THAT(
+      RunRunModule({"--module=" + TestData("models/integer_types.cpu.vmfb"),
+                    "--function=add_i8", "--input=4xui8=0 1 2 100"})
+          .out,
+      HasSubstr("4xi8=0 2 4 -56"));
   EXPECT_THAT(Pass("view", {"--input=2xui8=255 1"}).out,
               HasSubstr("2xui8=255 1"));
 }
 
 TEST(RunModuleTest, RunsTheOnlyFunction) {
-  const ToolResult result = RunTool({MulModule(), "--input=4xf32=1 2 3 4",
-                                     "--input=4xf32=2", "--module_mode=mmap"});
+  const ToolResult result =
+      RunRunModule({MulModule(), "--input=4xf32=1 2 3 4", "--input=4xf32=2",
+                    "--module_mode=mmap"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out,
             "EXEC @simple_mul\nresult[0]: hal.buffer_view\n4xf32=2 4 6 8\n");
@@ -112,7 +114,7 @@ TEST(RunModuleTest, FlagsMayBeInAFile) {
   const std::string path = ScratchPath("flags");
   WriteContents(path, "# The product.\n" + MulModule() +
                           "\n--input=\"4xf32=1 2 3 4\"\n--input=4xf32=2\n");
-  EXPECT_EQ(RunTool({"--flagfile=" + path}).out,
+  EXPECT_EQ(RunRunModule({"--flagfile=" + path}).out,
             "EXEC @simple_mul\nresult[0]: hal.buffer_view\n4xf32=2 4 6 8\n");
 }
 
@@ -166,16 +168,16 @@ TEST(RunModuleTest, WritesWhatItCanReadAgain) {
 
 TEST(RunModuleTest, PrintsStatisticsToStderr) {
   const ToolResult result =
-      RunTool({MulModule(), "--input=4xf32=1", "--input=4xf32=1",
-               "--device=local-sync", "--print_statistics"});
+      RunRunModule({MulModule(), "--input=4xf32=1", "--input=4xf32=1",
+                    "--device=local-sync", "--print_statistics"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.err, HasSubstr("Device: local-sync\n"));
 }
 
 TEST(RunModuleTest, SaysThatNothingRunsOnTheNpu) {
-  const ToolResult result = RunTool({MulModule(), "--input=4xf32=1",
-                                     "--input=4xf32=1", "--device=local-task",
-                                     "--device=npu-sim", "--print_statistics"});
+  const ToolResult result = RunRunModule(
+      {MulModule(), "--input=4xf32=1", "--input=4xf32=1", "--device=local-task",
+       "--device=npu-sim", "--print_statistics"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("is for the NPU, so the CPU does all"));
   EXPECT_THAT(result.err, HasSubstr("NPUs without code for them: 1\n"));
@@ -186,15 +188,15 @@ TEST(RunModuleTest, APolicyDecides) {
   const std::string trace = ScratchPath("policy.txt");
   for (const char* policy : {"off", "job-shop"}) {
     const ToolResult result =
-        RunTool({MulModule(), "--input=4xf32=1 2 3 4", "--input=4xf32=2",
-                 std::string("--policy=") + policy, "--trace=" + trace});
+        RunRunModule({MulModule(), "--input=4xf32=1 2 3 4", "--input=4xf32=2",
+                      std::string("--policy=") + policy, "--trace=" + trace});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.out, HasSubstr("4xf32=2 4 6 8"));
     const std::string recorded = FileContents(trace);
     EXPECT_EQ(recorded.find("decision_start") != std::string::npos,
               policy != std::string("off"));
   }
-  EXPECT_THAT(Error(RunTool({MulModule(), "--policy=zork"})),
+  EXPECT_THAT(Error(RunRunModule({MulModule(), "--policy=zork"})),
               AllOf(HasSubstr("--policy=zork"), HasSubstr("job-shop")));
 }
 
@@ -203,27 +205,28 @@ TEST(RunModuleTest, ReadsParameters) {
   const std::string module =
       "--module=" + TestData("models/parameters.cpu.vmfb");
   for (const char* mode : {"file", "preload"}) {
-    EXPECT_EQ(RunTool({module, "--input=4x64xf32=1",
-                       "--output=", std::string("--parameter_mode=") + mode,
-                       "--parameters=model=" + file})
+    EXPECT_EQ(RunRunModule({module, "--input=4x64xf32=1", "--output=",
+                            std::string("--parameter_mode=") + mode,
+                            "--parameters=model=" + file})
                   .exit_code,
               0);
   }
-  EXPECT_THAT(Error(RunTool({module, "--input=4x64xf32=1"})),
+  EXPECT_THAT(Error(RunRunModule({module, "--input=4x64xf32=1"})),
               HasSubstr("model"));
-  EXPECT_THAT(Error(RunTool({module, "--parameters=model=/nonexistent.irpa"})),
-              HasSubstr("/nonexistent.irpa"));
+  EXPECT_THAT(
+      Error(RunRunModule({module, "--parameters=model=/nonexistent.irpa"})),
+      HasSubstr("/nonexistent.irpa"));
 }
 
 TEST(RunModuleTest, WeightsThatNoModuleReadsNeedNotExist) {
   const ToolResult result =
-      RunTool({MulModule(), "--input=4xf32=1 2 3 4", "--input=4xf32=2",
-               "--parameters=/nonexistent.irpa"});
+      RunRunModule({MulModule(), "--input=4xf32=1 2 3 4", "--input=4xf32=2",
+                    "--parameters=/nonexistent.irpa"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
 TEST(RunModuleTest, PrintsJson) {
-  const ToolResult result = RunTool(
+  const ToolResult result = RunRunModule(
       {MulModule(), "--input=4xf32=1 2 3 nan", "--input=4xf32=2", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = nlohmann::json::parse(result.out, nullptr, false);
@@ -236,30 +239,30 @@ TEST(RunModuleTest, PrintsJson) {
   EXPECT_EQ(view["elements"][2], 6);
   EXPECT_TRUE(view["elements"][3].is_string());
   const ToolResult wrong =
-      RunTool({MulModule(), "--input=4xf32=1", "--input=4xf32=2", "--json",
-               "--expected_output=4xf32=3"});
+      RunRunModule({MulModule(), "--input=4xf32=1", "--input=4xf32=2", "--json",
+                    "--expected_output=4xf32=3"});
   EXPECT_EQ(wrong.exit_code, 1);
   EXPECT_EQ(nlohmann::json::parse(wrong.out)["as_expected"], false);
 }
 
 TEST(RunModuleTest, ListsDriversAndDevices) {
-  const ToolResult drivers = RunTool({"--list_drivers"});
+  const ToolResult drivers = RunRunModule({"--list_drivers"});
   EXPECT_EQ(drivers.exit_code, 0) << drivers.err;
   EXPECT_THAT(drivers.out, HasSubstr("      local-task: "));
-  const ToolResult devices = RunTool({"--list_devices"});
+  const ToolResult devices = RunRunModule({"--list_devices"});
   EXPECT_THAT(devices.out, StartsWith("local-sync://\nlocal-task://\n"));
-  EXPECT_EQ(RunTool({"--list_devices=local-task"}).out, "local-task://\n");
-  const ToolResult dump =
-      RunTool({"--dump_devices=local-task", "--task_topology_group_count=3"});
+  EXPECT_EQ(RunRunModule({"--list_devices=local-task"}).out, "local-task://\n");
+  const ToolResult dump = RunRunModule(
+      {"--dump_devices=local-task", "--task_topology_group_count=3"});
   EXPECT_THAT(dump.out, HasSubstr("--device=local-task://\n"));
   EXPECT_THAT(dump.out, HasSubstr("3 workers"));
-  EXPECT_THAT(Error(RunTool({"--list_devices=zork"})), HasSubstr("zork"));
+  EXPECT_THAT(Error(RunRunModule({"--list_devices=zork"})), HasSubstr("zork"));
 }
 
 TEST(RunModuleTest, ReportsTheDurationsOfKernels) {
   const ToolResult result =
-      RunTool({MulModule(), "--input=4xf32=1", "--input=4xf32=2",
-               "--print_device_statistics", "--trace_execution"});
+      RunRunModule({MulModule(), "--input=4xf32=1", "--input=4xf32=2",
+                    "--print_device_statistics", "--trace_execution"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err,
               HasSubstr("[local-task] dispatch simple_mul_dispatch_0"));
@@ -268,35 +271,39 @@ TEST(RunModuleTest, ReportsTheDurationsOfKernels) {
 }
 
 TEST(RunModuleTest, ErrorsOfFlagsNameTheFlag) {
-  EXPECT_THAT(Error(RunTool({})), HasSubstr("--module"));
-  EXPECT_THAT(Error(RunTool({MulModule(), "--zork"})), HasSubstr("--zork"));
-  EXPECT_THAT(Error(RunTool({MulModule(), "zork"})), HasSubstr("zork"));
-  EXPECT_THAT(Error(RunTool({MulModule(), "--module_mode=zork"})),
+  EXPECT_THAT(Error(RunRunModule({})), HasSubstr("--module"));
+  EXPECT_THAT(Error(RunRunModule({MulModule(), "--zork"})),
+              HasSubstr("--zork"));
+  EXPECT_THAT(Error(RunRunModule({MulModule(), "zork"})), HasSubstr("zork"));
+  EXPECT_THAT(Error(RunRunModule({MulModule(), "--module_mode=zork"})),
               AllOf(HasSubstr("--module_mode=zork"), HasSubstr("preload")));
-  EXPECT_THAT(Error(RunTool({MulModule(), "--output_max_element_count=zork"})),
-              HasSubstr("--output_max_element_count=zork"));
-  EXPECT_THAT(Error(RunTool({MulModule(), "--output_max_element_count=-1"})),
-              HasSubstr("--output_max_element_count=-1"));
-  EXPECT_THAT(Error(RunTool({MulModule(), "--print_statistics=zork"})),
+  EXPECT_THAT(
+      Error(RunRunModule({MulModule(), "--output_max_element_count=zork"})),
+      HasSubstr("--output_max_element_count=zork"));
+  EXPECT_THAT(
+      Error(RunRunModule({MulModule(), "--output_max_element_count=-1"})),
+      HasSubstr("--output_max_element_count=-1"));
+  EXPECT_THAT(Error(RunRunModule({MulModule(), "--print_statistics=zork"})),
               HasSubstr("--print_statistics=zork"));
-  EXPECT_THAT(Error(RunTool({MulModule(), "--device=zork"})),
+  EXPECT_THAT(Error(RunRunModule({MulModule(), "--device=zork"})),
               AllOf(HasSubstr("--device=zork"), HasSubstr("local-task")));
-  EXPECT_THAT(Error(RunTool({"--flagfile=/nonexistent"})),
+  EXPECT_THAT(Error(RunRunModule({"--flagfile=/nonexistent"})),
               HasSubstr("/nonexistent"));
 }
 
 TEST(RunModuleTest, ErrorsOfFilesNameTheFile) {
-  EXPECT_THAT(Error(RunTool({"--module=/nonexistent.vmfb"})),
+  EXPECT_THAT(Error(RunRunModule({"--module=/nonexistent.vmfb"})),
               AllOf(HasSubstr("NOT_FOUND"), HasSubstr("/nonexistent.vmfb")));
   const std::string path = ScratchPath("zork.vmfb");
   WriteContents(path, "zork");
-  EXPECT_THAT(Error(RunTool({"--module=" + path})), HasSubstr(path));
-  EXPECT_THAT(Error(RunTool({"--module=" + std::string("/")})), HasSubstr("/"));
+  EXPECT_THAT(Error(RunRunModule({"--module=" + path})), HasSubstr(path));
+  EXPECT_THAT(Error(RunRunModule({"--module=" + std::string("/")})),
+              HasSubstr("/"));
 }
 
 TEST(RunModuleTest, ErrorsOfFunctionsNameModuleAndFunctions) {
   const std::string path = TestData("tools/pass_through.vmfb");
-  EXPECT_THAT(Error(RunTool({"--module=" + path})),
+  EXPECT_THAT(Error(RunRunModule({"--module=" + path})),
               AllOf(HasSubstr(path), HasSubstr("mixed"), HasSubstr("views")));
   EXPECT_THAT(Error(Pass("zork", {})),
               AllOf(HasSubstr(path), HasSubstr("zork")));
@@ -304,20 +311,20 @@ TEST(RunModuleTest, ErrorsOfFunctionsNameModuleAndFunctions) {
 
 TEST(RunModuleTest, ErrorsOfInputsNameFileFunctionAndInput) {
   const std::string path = TestData("models/simple_mul.cpu.vmfb");
-  EXPECT_THAT(
-      Error(RunTool({MulModule(), "--input=4xf32=1", "--input=4xf32=1 x"})),
-      HasSubstr(path + ": simple_mul: input 1 (`4xf32=1 x`): "));
-  EXPECT_THAT(Error(RunTool({MulModule(), "--input=4xf32=1", "--input=f32=2",
-                             "--input=f32=3"})),
+  EXPECT_THAT(Error(RunRunModule(
+                  {MulModule(), "--input=4xf32=1", "--input=4xf32=1 x"})),
+              HasSubstr(path + ": simple_mul: input 1 (`4xf32=1 x`): "));
+  EXPECT_THAT(Error(RunRunModule({MulModule(), "--input=4xf32=1",
+                                  "--input=f32=2", "--input=f32=3"})),
               HasSubstr("simple_mul: input 2 (`f32=3`): expected 2 values"));
-  EXPECT_THAT(Error(RunTool({MulModule(), "--input=@/nonexistent.npy"})),
+  EXPECT_THAT(Error(RunRunModule({MulModule(), "--input=@/nonexistent.npy"})),
               HasSubstr("input 0 (`@/nonexistent.npy`): /nonexistent.npy: "));
 }
 
 TEST(RunModuleTest, ErrorsOfInvocationsSayWhatWasExpected) {
   const auto run = [](const std::string& first, const std::string& second) {
     ToolResult result =
-        RunTool({MulModule(), "--input=" + first, "--input=" + second});
+        RunRunModule({MulModule(), "--input=" + first, "--input=" + second});
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_EQ(result.out, "EXEC @simple_mul\n");
     return result.err;
@@ -327,7 +334,7 @@ TEST(RunModuleTest, ErrorsOfInvocationsSayWhatWasExpected) {
                     HasSubstr("4xf32"), HasSubstr("5xf32")));
   EXPECT_THAT(run("4xf32=1", "4xi32=1"),
               AllOf(HasSubstr("input 1"), HasSubstr("4xi32")));
-  const ToolResult result = RunTool({MulModule(), "--input=4xf32=1"});
+  const ToolResult result = RunRunModule({MulModule(), "--input=4xf32=1"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("2"));
 }

@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-ToolResult RunTool(std::vector<std::string> arguments) {
+ToolResult RunSim(std::vector<std::string> arguments) {
   return RunProcess("takt-sim", arguments);
 }
 
@@ -27,7 +27,7 @@ const std::string& Robot() {
 }
 
 TEST(SimToolTest, PrintsTheOutcomesOfEachStream) {
-  const ToolResult result = RunTool({Board(), Robot(), "--seconds=0.5"});
+  const ToolResult result = RunSim({Board(), Robot(), "--seconds=0.5"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("estimator"));
   EXPECT_THAT(result.out, HasSubstr("makespan"));
@@ -36,9 +36,9 @@ TEST(SimToolTest, PrintsTheOutcomesOfEachStream) {
 TEST(SimToolTest, TheSameSeedGivesTheSameBytes) {
   const std::vector<std::string> arguments = {
       Board(), Robot(), "--json", "--seconds=0.5", "--noise=0.5", "--seed=7"};
-  const ToolResult first = RunTool(arguments);
+  const ToolResult first = RunSim(arguments);
   EXPECT_EQ(first.exit_code, 0) << first.err;
-  EXPECT_EQ(first.out, RunTool(arguments).out);
+  EXPECT_EQ(first.out, RunSim(arguments).out);
   const auto json = nlohmann::json::parse(first.out, nullptr, false);
   ASSERT_FALSE(json.is_discarded());
   EXPECT_EQ(json["policy"], "job-shop");
@@ -48,10 +48,10 @@ TEST(SimToolTest, TheSameSeedGivesTheSameBytes) {
 TEST(SimToolTest, PlansWindowsInAdvance) {
   const std::vector<std::string> arguments = {
       Board(), Robot(), "--json", "--seconds=0.3", "--window_ms=50"};
-  const ToolResult first = RunTool(arguments);
+  const ToolResult first = RunSim(arguments);
   EXPECT_EQ(first.exit_code, 0) << first.err;
   EXPECT_THAT(first.out, HasSubstr("estimator"));
-  EXPECT_EQ(RunTool(arguments).out, first.out);
+  EXPECT_EQ(RunSim(arguments).out, first.out);
 }
 
 TEST(SimToolTest, PlaysEveryPolicyAtAnyLoad) {
@@ -59,18 +59,18 @@ TEST(SimToolTest, PlaysEveryPolicyAtAnyLoad) {
        {"fifo", "priority", "edf", "least-slack", "shortest-latency", "heft",
         "job-shop", "laxity"}) {
     const ToolResult result =
-        RunTool({Board(), Robot(), "--seconds=0.2", "--load=0.9",
-                 std::string("--policy=") + policy});
+        RunSim({Board(), Robot(), "--seconds=0.2", "--load=0.9",
+                std::string("--policy=") + policy});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.out, HasSubstr("load 90.0 %"));
   }
 }
 
 TEST(SimToolTest, PrintsTables) {
-  ToolResult result = RunTool({Board(), Robot(), "--sweep", "--seconds=0.05"});
+  ToolResult result = RunSim({Board(), Robot(), "--sweep", "--seconds=0.05"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("job-shop against the best other"));
-  result = RunTool(
+  result = RunSim(
       {Board(), TestData("sched/xrbench.json"), "--xrbench", "--seconds=0.1"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("VR_gaming"));
@@ -79,23 +79,23 @@ TEST(SimToolTest, PrintsTables) {
 TEST(SimToolTest, ReportsTheModuleOfAProfile) {
   const std::string path = ScratchPath("profile.json");
   WriteContents(path, "{\"format\": \"takt-profile\"}");
-  const ToolResult result = RunTool({Board(), Robot(), "--profile=" + path});
+  const ToolResult result = RunSim({Board(), Robot(), "--profile=" + path});
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(result.err, HasSubstr("is a profile of takt-plan (JSON)"));
 }
 
 TEST(SimToolTest, NamesWhatIsWrong) {
-  EXPECT_EQ(RunTool({}).exit_code, 2);
-  EXPECT_THAT(RunTool({"/none.json", Robot()}).err, HasSubstr("/none.json"));
-  EXPECT_THAT(RunTool({Robot(), Robot()}).err,
+  EXPECT_EQ(RunSim({}).exit_code, 2);
+  EXPECT_THAT(RunSim({"/none.json", Robot()}).err, HasSubstr("/none.json"));
+  EXPECT_THAT(RunSim({Robot(), Robot()}).err,
               HasSubstr("robot.json: topology: "));
-  EXPECT_THAT(RunTool({Board(), Board()}).err,
+  EXPECT_THAT(RunSim({Board(), Board()}).err,
               HasSubstr("two_clusters_npu.json: workload: "));
-  EXPECT_THAT(RunTool({Board(), Robot(), "--policy=best"}).err,
+  EXPECT_THAT(RunSim({Board(), Robot(), "--policy=best"}).err,
               HasSubstr("best"));
-  EXPECT_EQ(RunTool({Board(), Robot(), "--seconds=0"}).exit_code, 2);
-  EXPECT_EQ(RunTool({Board(), Robot(), "--noise=3"}).exit_code, 2);
-  EXPECT_EQ(RunTool({Board(), Robot(), "--load=-1"}).exit_code, 2);
+  EXPECT_EQ(RunSim({Board(), Robot(), "--seconds=0"}).exit_code, 2);
+  EXPECT_EQ(RunSim({Board(), Robot(), "--noise=3"}).exit_code, 2);
+  EXPECT_EQ(RunSim({Board(), Robot(), "--load=-1"}).exit_code, 2);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-ToolResult RunTool(std::vector<std::string> arguments) {
+ToolResult RunTrace(std::vector<std::string> arguments) {
   return RunProcess("takt-trace", arguments);
 }
 
@@ -43,12 +43,12 @@ std::string SimulatedRun(const std::string& name, const std::string& seed) {
 
 TEST(TraceToolTest, ShowsWhatACallDid) {
   const std::string path = RecordedCall();
-  ToolResult result = RunTool({"show", path});
+  ToolResult result = RunTrace({"show", path});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, StartsWith("run, "));
   EXPECT_THAT(result.out, HasSubstr("dispatch mul_dispatch_0"));
   EXPECT_THAT(result.out, HasSubstr("invocation_end simple.mul"));
-  result = RunTool({"show", path, "--json"});
+  result = RunTrace({"show", path, "--json"});
   const auto json = nlohmann::json::parse(result.out, nullptr, false);
   ASSERT_FALSE(json.is_discarded());
   EXPECT_EQ(json["simulated"], false);
@@ -59,7 +59,7 @@ TEST(TraceToolTest, ConvertsByTheNameOfTheFile) {
   const std::string path = RecordedCall();
   const auto converted = [&](const std::string& name) {
     const std::string to = ScratchPath(name);
-    const ToolResult result = RunTool({"convert", path, to});
+    const ToolResult result = RunTrace({"convert", path, to});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return FileContents(to);
   };
@@ -72,31 +72,31 @@ TEST(TraceToolTest, ConvertsByTheNameOfTheFile) {
 
 TEST(TraceToolTest, SumsUpAndChecksASimulatedRun) {
   const std::string path = SimulatedRun("sim.takt-trace", "7");
-  ToolResult result = RunTool({"summary", path});
+  ToolResult result = RunTrace({"summary", path});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, StartsWith("simulation of "));
   EXPECT_THAT(result.out, HasSubstr("estimator"));
-  result = RunTool({"summary", path, "--json"});
+  result = RunTrace({"summary", path, "--json"});
   const auto json = nlohmann::json::parse(result.out, nullptr, false);
   ASSERT_FALSE(json.is_discarded());
   EXPECT_EQ(json["streams"].size(), 5u);
-  result = RunTool({"check", path});
+  result = RunTrace({"check", path});
   EXPECT_EQ(result.exit_code, 0) << result.out;
   EXPECT_THAT(result.out, StartsWith("0 faults in "));
-  result = RunTool({"check", path, "--json"});
+  result = RunTrace({"check", path, "--json"});
   EXPECT_THAT(result.out, StartsWith("{\"faults\": 0, "));
-  result = RunTool({"compare", path});
+  result = RunTrace({"compare", path});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out, "nothing was planned\n");
 }
 
 TEST(TraceToolTest, ExplainsTheJobsOfASimulatedRun) {
   const std::string path = SimulatedRun("explained.takt-trace", "7");
-  ToolResult result = RunTool({"explain", path, "--jobs=1"});
+  ToolResult result = RunTrace({"explain", path, "--jobs=1"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("jobs late; usually done in"));
   EXPECT_THAT(result.out, HasSubstr("cause: "));
-  result = RunTool({"explain", path, "--json"});
+  result = RunTrace({"explain", path, "--json"});
   const auto json = nlohmann::json::parse(result.out, nullptr, false);
   ASSERT_FALSE(json.is_discarded());
   EXPECT_EQ(json["streams"].size(), 5u);
@@ -108,7 +108,7 @@ TEST(TraceToolTest, ExplainsTheJobsOfASimulatedRun) {
                 job["end_ns"].get<int64_t>() - job["origin_ns"].get<int64_t>());
     }
   }
-  result = RunTool({"explain", path, "--jobs=-1"});
+  result = RunTrace({"explain", path, "--jobs=-1"});
   EXPECT_EQ(result.exit_code, 2);
 }
 
@@ -151,7 +151,7 @@ TEST(TraceToolTest, FindsFaults) {
   const std::string path = ScratchPath("faulty");
   WriteContents(path, field(1, field(11, header)) + field(1, track) +
                           batch(10) + batch(50));
-  const ToolResult result = RunTool({"check", path});
+  const ToolResult result = RunTrace({"check", path});
   EXPECT_EQ(result.exit_code, 1) << result.err;
   EXPECT_THAT(result.out, HasSubstr("1 faults in 2 events"));
   EXPECT_THAT(result.out, HasSubstr("at 50 ns"));
@@ -160,7 +160,7 @@ TEST(TraceToolTest, FindsFaults) {
 TEST(TraceToolTest, RefusesInvalidOptions) {
   const auto fails = [](int exit_code, std::vector<std::string> arguments,
                         const std::string& message) {
-    const ToolResult result = RunTool(arguments);
+    const ToolResult result = RunTrace(arguments);
     EXPECT_EQ(result.exit_code, exit_code) << message;
     EXPECT_THAT(result.err, HasSubstr(message));
   };
@@ -182,7 +182,7 @@ TEST(TraceToolTest, WritesToAnExistingFile) {
   ASSERT_EQ(chmod(target.c_str(), 0600), 0);
   const std::string link = ScratchPath("link.pftrace");
   ASSERT_EQ(symlink(target.c_str(), link.c_str()), 0);
-  EXPECT_EQ(RunTool({"convert", path, link}).exit_code, 0);
+  EXPECT_EQ(RunTrace({"convert", path, link}).exit_code, 0);
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_EQ(FileContents(target), contents);
   EXPECT_EQ(
@@ -193,25 +193,25 @@ TEST(TraceToolTest, WritesToAnExistingFile) {
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   std::string read;
   std::thread reader([&] { read = FileContents(fifo); });
-  EXPECT_EQ(RunTool({"convert", path, fifo}).exit_code, 0);
+  EXPECT_EQ(RunTrace({"convert", path, fifo}).exit_code, 0);
   reader.join();
   EXPECT_TRUE(read == contents);
   EXPECT_TRUE(std::filesystem::is_fifo(fifo));
   // "-" is stdout.
-  const ToolResult printed = RunTool({"convert", path, "-"});
+  const ToolResult printed = RunTrace({"convert", path, "-"});
   EXPECT_EQ(printed.exit_code, 0) << printed.err;
   EXPECT_TRUE(printed.out == contents);
   // A full device is an error; behind a link, which a mistake would cost.
   const std::string full = ScratchPath("full.pftrace");
   ASSERT_EQ(symlink("/dev/full", full.c_str()), 0);
-  const ToolResult failed = RunTool({"convert", path, full});
+  const ToolResult failed = RunTrace({"convert", path, full});
   EXPECT_NE(failed.exit_code, 0);
   EXPECT_THAT(failed.err, HasSubstr(full));
   EXPECT_TRUE(std::filesystem::is_symlink(full));
 }
 
 TEST(TraceToolTest, HelpListsTheCommands) {
-  const ToolResult result = RunTool({"--help"});
+  const ToolResult result = RunTrace({"--help"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, HasSubstr("takt-trace convert FILE TO"));
 }

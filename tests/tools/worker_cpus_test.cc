@@ -27,7 +27,7 @@ Topology Parse(const char* json) {
 }
 
 // Two fast clusters with two threads a core, and a slow one.
-Topology Board() {
+Topology BigAndLittle() {
   return Parse(R"({"name": "board", "clusters": [
     {"name": "big0", "cpus": "0-3", "threads_per_core": 2},
     {"name": "big1", "cpus": "4-7", "threads_per_core": 2},
@@ -36,7 +36,7 @@ Topology Board() {
 }
 
 std::string Choose(const WorkerPlacement& placement) {
-  const Topology board = Board();
+  const Topology board = BigAndLittle();
   const Result<std::string> cpus = ChooseWorkerCpus(placement, board.get(), "");
   return cpus.ok() ? *cpus : cpus.status().ToString();
 }
@@ -109,7 +109,7 @@ TEST(WorkerCpusTest, NoCpuOfALevelIsAnError) {
   const std::string folder = ScratchPath("empty");
   std::filesystem::create_directories(folder + "/node/node0");
   WriteContents(folder + "/node/node0/cpulist", "0-3\n");
-  const Topology board = Board();
+  const Topology board = BigAndLittle();
   const Result<std::string> cpus = ChooseWorkerCpus(
       {.nodes = "0", .performance_level = "low"}, board.get(), folder);
   EXPECT_EQ(cpus.status().code(), TAKT_STATUS_NOT_FOUND);
@@ -117,7 +117,7 @@ TEST(WorkerCpusTest, NoCpuOfALevelIsAnError) {
 }
 
 TEST(WorkerCpusTest, AMachineIsDescribed) {
-  const Topology board = Board();
+  const Topology board = BigAndLittle();
   EXPECT_EQ(*DescribeTopology(board.get()),
             "board\n"
             "  big0: CPUs 0-3, kind 0\n"

@@ -149,12 +149,12 @@ struct File {
   }
 };
 
-File Written(const Recording& recording) {
+File WrittenTrace(const Recording& recording) {
   return File(Collected(WritePerfetto, *Trace::Create(recording, false)));
 }
 
 TEST(PerfettoWriterTest, IsOneSequenceWhoseFirstPacketClearsItsState) {
-  const File file = Written(SampleRecording());
+  const File file = WrittenTrace(SampleRecording());
   ASSERT_GT(file.packets.size(), 12u);
   EXPECT_EQ(file.packets[0].flags, 1u);
   for (size_t i = 0; i < file.packets.size(); ++i) {
@@ -164,7 +164,7 @@ TEST(PerfettoWriterTest, IsOneSequenceWhoseFirstPacketClearsItsState) {
 }
 
 TEST(PerfettoWriterTest, WritesATrackForEachThatHasEvents) {
-  const File file = Written(SampleRecording());
+  const File file = WrittenTrace(SampleRecording());
   const Packet* const worker = file.FindTrack("takt-0");
   ASSERT_NE(worker, nullptr);
   ASSERT_NE(file.FindTrack("worker"), nullptr);
@@ -176,7 +176,7 @@ TEST(PerfettoWriterTest, WritesATrackForEachThatHasEvents) {
 }
 
 TEST(PerfettoWriterTest, SlicesNestAndNothingGoesBack) {
-  const File file = Written(SampleRecording());
+  const File file = WrittenTrace(SampleRecording());
   uint64_t last = 0;
   std::map<uint64_t, int> depth;
   for (const Packet& packet : file.packets) {
@@ -204,7 +204,7 @@ TEST(PerfettoWriterTest, ASpanEndsNoLaterThanTheOneItBeganIn) {
   maker.Add(EventKind::kNpuLease, track, 10, 10);
   maker.Add(EventKind::kNpuBatch, track, 15, 30);
   maker.Add(EventKind::kNpuBatch, track, 50, 0);
-  const File file = Written(maker.recording);
+  const File file = WrittenTrace(maker.recording);
   const auto events = file.EventsOn(file.FindTrack("a")->uuid);
   std::vector<std::pair<uint64_t, uint64_t>> marks;
   for (const Packet* event : events) {
@@ -215,7 +215,7 @@ TEST(PerfettoWriterTest, ASpanEndsNoLaterThanTheOneItBeganIn) {
 }
 
 TEST(PerfettoWriterTest, FlowsGoFromTheReleaseToTheTilesAndBack) {
-  const File file = Written(SampleRecording());
+  const File file = WrittenTrace(SampleRecording());
   std::map<uint64_t, int> uses;
   for (const Packet& packet : file.packets) {
     for (const uint64_t flow : packet.flows) ++uses[flow];
@@ -229,7 +229,7 @@ TEST(PerfettoWriterTest, FlowsGoFromTheReleaseToTheTilesAndBack) {
 }
 
 TEST(PerfettoWriterTest, CountersHaveTheirValues) {
-  const File file = Written(SampleRecording());
+  const File file = WrittenTrace(SampleRecording());
   const auto events = file.EventsOn(file.FindTrack("ready")->uuid);
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0]->type, 4u);

@@ -9,32 +9,32 @@
 namespace takt::vm {
 namespace {
 
-using List = std::vector<int16_t>;
+using Numbers = std::vector<int16_t>;
 
 // The instruction itself, and what follows it.
-std::vector<Unit> MakeCode(const List& arguments,
+std::vector<Unit> MakeCode(const Numbers& arguments,
                            const std::vector<ImportCall::Span>& spans,
-                           const List& results) {
+                           const Numbers& results) {
   std::vector<Unit> code(1);
   ImportCall::Append(arguments, spans, results, &code);
   return code;
 }
 
-List ListOf(const int16_t* first, uint32_t count) {
+Numbers ListOf(const int16_t* first, uint32_t count) {
   return {first, first + count};
 }
 
 TEST(ImportCallTest, ReadsWhatWasAppended) {
   const auto moved = static_cast<int16_t>(RefAddress(0) + 1);
-  const List arguments{4, RefAddress(1), 0, moved, 6, 0, 8};
+  const Numbers arguments{4, RefAddress(1), 0, moved, 6, 0, 8};
   const std::vector<Unit> code =
       MakeCode(arguments, {{2, 1}, {5, 70'000}}, {10, RefAddress(2)});
   const ImportCall call(code.data());
   EXPECT_EQ(ListOf(call.arguments(), call.argument_count()),
-            (List{4, RefAddress(1), 0, RefAddress(0), 6, 0, 8}));
+            (Numbers{4, RefAddress(1), 0, RefAddress(0), 6, 0, 8}));
   EXPECT_EQ(ListOf(call.results(), call.result_count()),
-            (List{10, RefAddress(2)}));
-  EXPECT_EQ(ListOf(call.moves(), call.move_count()), List{moved});
+            (Numbers{10, RefAddress(2)}));
+  EXPECT_EQ(ListOf(call.moves(), call.move_count()), Numbers{moved});
   ASSERT_EQ(call.span_count(), 2u);
   EXPECT_EQ(call.span(0).slot, 2u);
   EXPECT_EQ(call.span(0).count, 1u);

@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 
 // Every kind of parameter and result that native_module.h promises.
-class Probe : public ModuleState {
+class MarshalProbe : public ModuleState {
  public:
   absl::StatusOr<int32_t> Sum(int32_t a, uint32_t b) {
     return a + static_cast<int32_t>(b);
@@ -68,7 +68,7 @@ class Probe : public ModuleState {
 template <auto kMethod>
 class Caller {
  public:
-  Caller(Probe* probe, std::vector<Slot> arguments, bool resumed = false)
+  Caller(MarshalProbe* probe, std::vector<Slot> arguments, bool resumed = false)
       : arguments_(std::move(arguments)),
         call_(*static_cast<Invocation*>(nullptr_), probe, arguments_.data(),
               results_, resumed) {}
@@ -93,26 +93,26 @@ Slot I64(int64_t value) { return Slot{.i64 = value}; }
 Slot OfRef(Object* ref) { return Slot{.ref = ref}; }
 
 TEST(NativeMethodTest, ConventionFollowsSignature) {
-  EXPECT_EQ(NativeMethod<&Probe::Sum>::Convention(), "0ii_i");
-  EXPECT_EQ(NativeMethod<&Probe::Mix>::Convention(), "0IFf_IFf");
-  EXPECT_EQ(NativeMethod<&Probe::Nothing>::Convention(), "0v_v");
-  EXPECT_EQ(NativeMethod<&Probe::Length>::Convention(), "0rr_I");
-  EXPECT_EQ(NativeMethod<&Probe::Same>::Convention(), "0r_r");
-  EXPECT_EQ(NativeMethod<&Probe::Dims>::Convention(), "0CIDi_v");
-  EXPECT_EQ(NativeMethod<&Probe::Pairs>::Convention(), "0CirD_v");
-  EXPECT_EQ(NativeMethod<&Probe::Last>::Convention(), "0CriDIrrr_v");
-  EXPECT_EQ(NativeMethod<&Probe::Wait>::Convention(), "0i_i");
+  EXPECT_EQ(NativeMethod<&MarshalProbe::Sum>::Convention(), "0ii_i");
+  EXPECT_EQ(NativeMethod<&MarshalProbe::Mix>::Convention(), "0IFf_IFf");
+  EXPECT_EQ(NativeMethod<&MarshalProbe::Nothing>::Convention(), "0v_v");
+  EXPECT_EQ(NativeMethod<&MarshalProbe::Length>::Convention(), "0rr_I");
+  EXPECT_EQ(NativeMethod<&MarshalProbe::Same>::Convention(), "0r_r");
+  EXPECT_EQ(NativeMethod<&MarshalProbe::Dims>::Convention(), "0CIDi_v");
+  EXPECT_EQ(NativeMethod<&MarshalProbe::Pairs>::Convention(), "0CirD_v");
+  EXPECT_EQ(NativeMethod<&MarshalProbe::Last>::Convention(), "0CriDIrrr_v");
+  EXPECT_EQ(NativeMethod<&MarshalProbe::Wait>::Convention(), "0i_i");
 }
 
 TEST(NativeMethodTest, ConvertsScalars) {
-  Probe probe;
-  Caller<&Probe::Sum> sum(&probe, {I32(-5), I32(12)});
+  MarshalProbe probe;
+  Caller<&MarshalProbe::Sum> sum(&probe, {I32(-5), I32(12)});
   ASSERT_TRUE(sum.Call().ok());
   EXPECT_EQ(sum.results()[0].i32, 7);
   Slot f64{.f64 = 1.5};
   Slot f32{.i64 = 0};
   f32.f32 = 0.25f;
-  Caller<&Probe::Mix> mix(&probe, {I64(int64_t{1} << 40), f64, f32});
+  Caller<&MarshalProbe::Mix> mix(&probe, {I64(int64_t{1} << 40), f64, f32});
   ASSERT_TRUE(mix.Call().ok());
   EXPECT_EQ(mix.results()[0].i64, (int64_t{1} << 40) + 1);
   EXPECT_EQ(mix.results()[1].f64, 3.0);
@@ -120,28 +120,29 @@ TEST(NativeMethodTest, ConvertsScalars) {
 }
 
 TEST(NativeMethodTest, ChecksRefs) {
-  Probe probe;
+  MarshalProbe probe;
   auto buffer = *ByteBuffer::Allocate(3, 0);
   auto list = List::Create({}, 0);
-  Caller<&Probe::Length> good(&probe, {OfRef(buffer.get()), OfRef(nullptr)});
+  Caller<&MarshalProbe::Length> good(&probe,
+                                     {OfRef(buffer.get()), OfRef(nullptr)});
   ASSERT_TRUE(good.Call().ok());
   EXPECT_EQ(good.results()[0].i64, 3);
 
-  Caller<&Probe::Length> null(&probe, {OfRef(nullptr), OfRef(nullptr)});
+  Caller<&MarshalProbe::Length> null(&probe, {OfRef(nullptr), OfRef(nullptr)});
   const absl::Status null_status = null.Call();
   EXPECT_EQ(null_status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(null_status.message(), "operand 0: expected vm.buffer, got null");
 
-  Caller<&Probe::Length> wrong(&probe,
-                               {OfRef(buffer.get()), OfRef(list.get())});
+  Caller<&MarshalProbe::Length> wrong(&probe,
+                                      {OfRef(buffer.get()), OfRef(list.get())});
   EXPECT_EQ(wrong.Call().message(),
             "operand 1: expected vm.buffer, got vm.list");
 }
 
 TEST(NativeMethodTest, HandsOverResultRefs) {
-  Probe probe;
+  MarshalProbe probe;
   auto buffer = *ByteBuffer::Allocate(1, 0);
-  Caller<&Probe::Same> same(&probe, {OfRef(buffer.get())});
+  Caller<&MarshalProbe::Same> same(&probe, {OfRef(buffer.get())});
   ASSERT_TRUE(same.Call().ok());
   EXPECT_EQ(buffer->reference_count(), 2);
   Ref<Object>::Adopt(same.results()[0].ref).reset();
@@ -149,34 +150,36 @@ TEST(NativeMethodTest, HandsOverResultRefs) {
 }
 
 TEST(NativeMethodTest, WalksSpans) {
-  Probe probe;
-  Caller<&Probe::Dims> dims(&probe, {I32(3), I64(4), I64(5), I64(6), I32(7)});
+  MarshalProbe probe;
+  Caller<&MarshalProbe::Dims> dims(&probe,
+                                   {I32(3), I64(4), I64(5), I64(6), I32(7)});
   ASSERT_TRUE(dims.Call().ok());
   EXPECT_THAT(probe.seen, ElementsAre(4, 5, 6, 7));
   probe.seen.clear();
-  Caller<&Probe::Dims> none(&probe, {I32(0), I32(7)});
+  Caller<&MarshalProbe::Dims> none(&probe, {I32(0), I32(7)});
   ASSERT_TRUE(none.Call().ok());
   EXPECT_THAT(probe.seen, ElementsAre(7));
 }
 
 TEST(NativeMethodTest, ChecksRefsOfEveryTuple) {
-  Probe probe;
+  MarshalProbe probe;
   auto buffer = *ByteBuffer::Allocate(2, 0);
-  Caller<&Probe::Pairs> good(&probe, {I32(2), I32(8), OfRef(buffer.get()),
-                                      I32(9), OfRef(buffer.get())});
+  Caller<&MarshalProbe::Pairs> good(
+      &probe,
+      {I32(2), I32(8), OfRef(buffer.get()), I32(9), OfRef(buffer.get())});
   ASSERT_TRUE(good.Call().ok());
   EXPECT_THAT(probe.seen, ElementsAre(8, 2, 9, 2));
-  Caller<&Probe::Pairs> bad(
+  Caller<&MarshalProbe::Pairs> bad(
       &probe, {I32(2), I32(8), OfRef(buffer.get()), I32(9), OfRef(nullptr)});
   EXPECT_EQ(bad.Call().message(), "operand 0: expected vm.buffer, got null");
 }
 
 TEST(NativeMethodTest, NamesTheOperandAtFault) {
-  Probe probe;
+  MarshalProbe probe;
   auto buffer = *ByteBuffer::Allocate(2, 0);
   auto list = List::Create({}, 0);
   const auto call = [&](std::vector<Object*> refs) {
-    Caller<&Probe::Last> last(
+    Caller<&MarshalProbe::Last> last(
         &probe, {I32(2), OfRef(refs[0]), I32(-1), OfRef(refs[1]), I32(-1),
                  I64(-1), OfRef(refs[2]), OfRef(refs[3]), OfRef(refs[4])});
     return last.Call();
@@ -194,11 +197,11 @@ TEST(NativeMethodTest, NamesTheOperandAtFault) {
 }
 
 TEST(NativeMethodTest, ParkedCallStoresNoResult) {
-  Probe probe;
-  Caller<&Probe::Wait> first(&probe, {I32(6)});
+  MarshalProbe probe;
+  Caller<&MarshalProbe::Wait> first(&probe, {I32(6)});
   ASSERT_TRUE(first.Call().ok());
   EXPECT_TRUE(first.parked());
-  Caller<&Probe::Wait> second(&probe, {I32(6)}, /*resumed=*/true);
+  Caller<&MarshalProbe::Wait> second(&probe, {I32(6)}, /*resumed=*/true);
   ASSERT_TRUE(second.Call().ok());
   EXPECT_FALSE(second.parked());
   EXPECT_EQ(second.results()[0].i32, 6);

@@ -22,7 +22,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Value OfRef(Ref<Object> ref) { return Value::FromRef(std::move(ref)); }
+Value OfOwned(Ref<Object> ref) { return Value::FromRef(std::move(ref)); }
 
 Ref<ByteBuffer> BufferOf(const std::vector<uint8_t>& bytes) {
   Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(bytes.size(), 0);
@@ -71,7 +71,7 @@ TEST(ObjectOpsTest, LoadsElementsByIndex) {
       {Op::kBufferLoadF64, 'F', 0, F(0.0)},
   };
   for (const auto& c : cases) {
-    const auto results = RunLoad(c.op, c.letter, OfRef(bytes), c.index);
+    const auto results = RunLoad(c.op, c.letter, OfOwned(bytes), c.index);
     ASSERT_TRUE(results.ok()) << InfoOf(c.op).mnemonic << results.status();
     EXPECT_TRUE(SameBits((*results)[0], c.expected))
         << InfoOf(c.op).mnemonic << Describe((*results)[0]);
@@ -90,11 +90,11 @@ TEST(ObjectOpsTest, LoadsRefuseIndicesOutOfBounds) {
       {Op::kBufferLoadF32, 4, 'f'},  {Op::kBufferLoadF64, 2, 'F'}};
   const Ref<ByteBuffer> bytes = BufferOf(std::vector<uint8_t>(17));
   for (const auto& c : cases) {
-    EXPECT_TRUE(RunLoad(c.op, c.letter, OfRef(bytes), c.first_bad - 1).ok());
+    EXPECT_TRUE(RunLoad(c.op, c.letter, OfOwned(bytes), c.first_bad - 1).ok());
     // The last two, times the element's size, come round to 0.
     for (const int64_t index :
          {c.first_bad, int64_t{-1}, int64_t{1} << 62, int64_t{1} << 61}) {
-      EXPECT_EQ(CodeOf(RunLoad(c.op, c.letter, OfRef(bytes), index)),
+      EXPECT_EQ(CodeOf(RunLoad(c.op, c.letter, OfOwned(bytes), index)),
                 absl::StatusCode::kOutOfRange)
           << InfoOf(c.op).mnemonic << index;
     }
@@ -106,7 +106,7 @@ TEST(ObjectOpsTest, BufferInstructionsWantABuffer) {
   EXPECT_EQ(CodeOf(null), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(null.status().message(), "m.f+1: expected vm.buffer, got null");
   const auto list =
-      RunLoad(Op::kBufferLoadI32, 'i', OfRef(List::Create({}, 0)), 0);
+      RunLoad(Op::kBufferLoadI32, 'i', OfOwned(List::Create({}, 0)), 0);
   EXPECT_EQ(CodeOf(list), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(list.status().message()), HasSubstr("got vm.list"));
 }
@@ -144,20 +144,21 @@ TEST(ObjectOpsTest, StoresElementsByIndex) {
     const Ref<ByteBuffer> buffer =
         BufferOf(std::vector<uint8_t>(2 * size, 0xaa));
     TAKT_ASSERT_OK(
-        RunStore(c.op, c.letter, OfRef(buffer), 1, c.value).status());
+        RunStore(c.op, c.letter, OfOwned(buffer), 1, c.value).status());
     std::vector<uint8_t> expected(size, 0xaa);
     expected.insert(expected.end(), c.expected.begin(), c.expected.end());
     EXPECT_EQ(BytesOf(*buffer), expected) << InfoOf(c.op).mnemonic;
 
-    EXPECT_EQ(CodeOf(RunStore(c.op, c.letter, OfRef(buffer), 2, c.value)),
+    EXPECT_EQ(CodeOf(RunStore(c.op, c.letter, OfOwned(buffer), 2, c.value)),
               absl::StatusCode::kOutOfRange);
-    EXPECT_EQ(CodeOf(RunStore(c.op, c.letter, OfRef(buffer), int64_t{1} << 62,
+    EXPECT_EQ(CodeOf(RunStore(c.op, c.letter, OfOwned(buffer), int64_t{1} << 62,
                               c.value)),
               absl::StatusCode::kOutOfRange);
     EXPECT_EQ(BytesOf(*buffer), expected);
     // Access comes before bounds, type before access.
-    EXPECT_EQ(CodeOf(RunStore(c.op, c.letter, OfRef(ReadOnly(8)), 99, c.value)),
-              absl::StatusCode::kPermissionDenied);
+    EXPECT_EQ(
+        CodeOf(RunStore(c.op, c.letter, OfOwned(ReadOnly(8)), 99, c.value)),
+        absl::StatusCode::kPermissionDenied);
     EXPECT_EQ(CodeOf(RunStore(c.op, c.letter, Null(), 0, c.value)),
               absl::StatusCode::kInvalidArgument);
   }
@@ -191,7 +192,7 @@ TEST(ObjectOpsTest, FillsElements) {
     const size_t size = c.element.size();
     const Ref<ByteBuffer> buffer =
         BufferOf(std::vector<uint8_t>(4 * size, 0xaa));
-    TAKT_ASSERT_OK(fill(c, OfRef(buffer), 1, 2).status());
+    TAKT_ASSERT_OK(fill(c, OfOwned(buffer), 1, 2).status());
     std::vector<uint8_t> expected(size, 0xaa);
     for (int n = 0; n < 2; ++n) {
       expected.insert(expected.end(), c.element.begin(), c.element.end());
@@ -199,16 +200,16 @@ TEST(ObjectOpsTest, FillsElements) {
     expected.resize(4 * size, 0xaa);
     EXPECT_EQ(BytesOf(*buffer), expected) << InfoOf(c.op).mnemonic;
 
-    EXPECT_TRUE(fill(c, OfRef(buffer), 4, 0).ok());
+    EXPECT_TRUE(fill(c, OfOwned(buffer), 4, 0).ok());
     for (const auto& [offset, length] :
          std::vector<std::pair<int64_t, int64_t>>{
              {4, 1}, {0, 5}, {5, 0}, {-1, 2}, {1, -1}, {int64_t{1} << 61, 1}}) {
-      EXPECT_EQ(CodeOf(fill(c, OfRef(buffer), offset, length)),
+      EXPECT_EQ(CodeOf(fill(c, OfOwned(buffer), offset, length)),
                 absl::StatusCode::kOutOfRange)
           << InfoOf(c.op).mnemonic << offset << "," << length;
     }
     EXPECT_EQ(BytesOf(*buffer), expected);
-    EXPECT_EQ(CodeOf(fill(c, OfRef(ReadOnly(8)), 99, 1)),
+    EXPECT_EQ(CodeOf(fill(c, OfOwned(ReadOnly(8)), 99, 1)),
               absl::StatusCode::kPermissionDenied);
   }
 }
@@ -252,15 +253,15 @@ TEST(ObjectOpsTest, ClonesARange) {
     return RunBody("0rIIi_r", body, 6, 2,
                    {std::move(source), I(offset), I(length), i(16)});
   };
-  auto results = clone(OfRef(BufferOf({1, 2, 3, 4})), 1, 2);
+  auto results = clone(OfOwned(BufferOf({1, 2, 3, 4})), 1, 2);
   ASSERT_TRUE(results.ok()) << results.status();
   const auto* copy = DynCast<ByteBuffer>((*results)[0].ref());
   ASSERT_NE(copy, nullptr);
   EXPECT_THAT(BytesOf(*copy), ElementsAre(2, 3));
-  EXPECT_TRUE(clone(OfRef(ReadOnly(8)), 8, 0).ok());
-  EXPECT_EQ(CodeOf(clone(OfRef(ReadOnly(8)), 1, 8)),
+  EXPECT_TRUE(clone(OfOwned(ReadOnly(8)), 8, 0).ok());
+  EXPECT_EQ(CodeOf(clone(OfOwned(ReadOnly(8)), 1, 8)),
             absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(CodeOf(clone(OfRef(ReadOnly(8)), -1, 2)),
+  EXPECT_EQ(CodeOf(clone(OfOwned(ReadOnly(8)), -1, 2)),
             absl::StatusCode::kOutOfRange);
   EXPECT_EQ(CodeOf(clone(Null(), 0, 0)), absl::StatusCode::kInvalidArgument);
 }
@@ -277,19 +278,19 @@ TEST(ObjectOpsTest, CopiesAsIfByWayOfAnotherPlace) {
         {std::move(source), I(from), std::move(target), I(to), I(length)});
   };
   const Ref<ByteBuffer> buffer = BufferOf({1, 2, 3, 4, 5});
-  TAKT_ASSERT_OK(copy(OfRef(buffer), 0, OfRef(buffer), 1, 4).status());
+  TAKT_ASSERT_OK(copy(OfOwned(buffer), 0, OfOwned(buffer), 1, 4).status());
   EXPECT_THAT(BytesOf(*buffer), ElementsAre(1, 1, 2, 3, 4));
-  TAKT_ASSERT_OK(copy(OfRef(ReadOnly(8)), 0, OfRef(buffer), 3, 2).status());
+  TAKT_ASSERT_OK(copy(OfOwned(ReadOnly(8)), 0, OfOwned(buffer), 3, 2).status());
   EXPECT_THAT(BytesOf(*buffer), ElementsAre(1, 1, 2, 0, 0));
-  EXPECT_EQ(CodeOf(copy(OfRef(buffer), 0, OfRef(ReadOnly(8)), 0, 1)),
+  EXPECT_EQ(CodeOf(copy(OfOwned(buffer), 0, OfOwned(ReadOnly(8)), 0, 1)),
             absl::StatusCode::kPermissionDenied);
   for (const auto& [from, to, length] :
        std::vector<std::tuple<int64_t, int64_t, int64_t>>{
            {4, 0, 2}, {0, 4, 2}, {-1, 0, 1}, {0, 0, -1}, {6, 0, 0}}) {
-    EXPECT_EQ(CodeOf(copy(OfRef(buffer), from, OfRef(buffer), to, length)),
+    EXPECT_EQ(CodeOf(copy(OfOwned(buffer), from, OfOwned(buffer), to, length)),
               absl::StatusCode::kOutOfRange);
   }
-  EXPECT_EQ(CodeOf(copy(OfRef(buffer), 0, Null(), 0, 0)),
+  EXPECT_EQ(CodeOf(copy(OfOwned(buffer), 0, Null(), 0, 0)),
             absl::StatusCode::kInvalidArgument);
 }
 
@@ -307,14 +308,14 @@ TEST(ObjectOpsTest, ComparesRanges) {
   };
   const Ref<ByteBuffer> x = BufferOf({1, 2, 3});
   const Ref<ByteBuffer> y = BufferOf({9, 1, 2, 4});
-  EXPECT_EQ((*compare(OfRef(x), 0, OfRef(y), 1, 2))[0].i32(), 1);
-  EXPECT_EQ((*compare(OfRef(x), 0, OfRef(y), 1, 3))[0].i32(), 0);
-  EXPECT_EQ((*compare(OfRef(x), 3, OfRef(y), 4, 0))[0].i32(), 1);
-  EXPECT_EQ(CodeOf(compare(OfRef(x), 0, OfRef(y), 2, 3)),
+  EXPECT_EQ((*compare(OfOwned(x), 0, OfOwned(y), 1, 2))[0].i32(), 1);
+  EXPECT_EQ((*compare(OfOwned(x), 0, OfOwned(y), 1, 3))[0].i32(), 0);
+  EXPECT_EQ((*compare(OfOwned(x), 3, OfOwned(y), 4, 0))[0].i32(), 1);
+  EXPECT_EQ(CodeOf(compare(OfOwned(x), 0, OfOwned(y), 2, 3)),
             absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(CodeOf(compare(OfRef(x), 2, OfRef(y), 0, 2)),
+  EXPECT_EQ(CodeOf(compare(OfOwned(x), 2, OfOwned(y), 0, 2)),
             absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(CodeOf(compare(OfRef(x), 0, Null(), 0, 0)),
+  EXPECT_EQ(CodeOf(compare(OfOwned(x), 0, Null(), 0, 0)),
             absl::StatusCode::kInvalidArgument);
 }
 
@@ -330,11 +331,12 @@ TEST(ObjectOpsTest, HashesARange) {
   std::vector<uint8_t> bytes;
   for (uint8_t n = 0; n < 16; ++n) bytes.push_back(n);
   const Ref<ByteBuffer> buffer = BufferOf(bytes);
-  EXPECT_EQ(static_cast<uint64_t>((*hash(OfRef(buffer), 0, 15))[0].i64()),
+  EXPECT_EQ(static_cast<uint64_t>((*hash(OfOwned(buffer), 0, 15))[0].i64()),
             0xa129ca6149be45e5u);
-  EXPECT_EQ(static_cast<uint64_t>((*hash(OfRef(buffer), 3, 0))[0].i64()),
+  EXPECT_EQ(static_cast<uint64_t>((*hash(OfOwned(buffer), 3, 0))[0].i64()),
             0x726fdb47dd0e0e31u);
-  EXPECT_EQ(CodeOf(hash(OfRef(buffer), 2, 15)), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(CodeOf(hash(OfOwned(buffer), 2, 15)),
+            absl::StatusCode::kOutOfRange);
 }
 
 // ---- Lists ----
@@ -483,22 +485,22 @@ TEST(ObjectOpsTest, ListsHoldRefs) {
   Ref<ByteBuffer> buffer = BufferOf({1});
   for (const char* type : {"!vm.buffer", "!vm.opaque"}) {
     for (const uint32_t get_type : {1u, 2u}) {
-      auto copied = SetAndGetRef(type, R(1), get_type, OfRef(buffer));
+      auto copied = SetAndGetRef(type, R(1), get_type, OfOwned(buffer));
       ASSERT_TRUE(copied.ok()) << copied.status();
       EXPECT_EQ((*copied)[0].ref(), buffer.get());
       EXPECT_EQ((*copied)[1].ref(), buffer.get());
-      auto moved = SetAndGetRef(type, MoveR(1), get_type, OfRef(buffer));
+      auto moved = SetAndGetRef(type, MoveR(1), get_type, OfOwned(buffer));
       ASSERT_TRUE(moved.ok()) << moved.status();
       EXPECT_EQ((*moved)[0].ref(), buffer.get());
       EXPECT_EQ((*moved)[1].ref(), nullptr);
     }
     // Asked for a list, a stored buffer is null, not an error.
-    auto other = SetAndGetRef(type, R(1), 3, OfRef(buffer));
+    auto other = SetAndGetRef(type, R(1), 3, OfOwned(buffer));
     ASSERT_TRUE(other.ok()) << other.status();
     EXPECT_EQ((*other)[0].ref(), nullptr);
   }
   EXPECT_TRUE(buffer->IsUnique());
-  EXPECT_EQ(CodeOf(SetAndGetRef("!vm.list<i8>", R(1), 2, OfRef(buffer))),
+  EXPECT_EQ(CodeOf(SetAndGetRef("!vm.list<i8>", R(1), 2, OfOwned(buffer))),
             absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(buffer->IsUnique());
 }
@@ -518,8 +520,9 @@ TEST(ObjectOpsTest, ListInstructionsWantAList) {
     body.Block().Emit(op).U16(R(0)).U16(0).Emit(Op::kReturn).List({});
     EXPECT_EQ(CodeOf(RunBody("0ir_v", body, 1, 1, {i(0), Null()})),
               absl::StatusCode::kInvalidArgument);
-    EXPECT_EQ(CodeOf(RunBody("0ir_v", body, 1, 1, {i(0), OfRef(ReadOnly(1))})),
-              absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(
+        CodeOf(RunBody("0ir_v", body, 1, 1, {i(0), OfOwned(ReadOnly(1))})),
+        absl::StatusCode::kInvalidArgument);
   }
 }
 
@@ -542,7 +545,7 @@ TEST(ObjectOpsTest, RefsAreCopiedMovedAndCompared) {
   body.Emit(Op::kCmpNzRef).U16(R(0)).U16(5);  // 0
   body.Emit(Op::kReturn).List({0, 1, 2, 3, 4, 5});
   Ref<ByteBuffer> buffer = BufferOf({});
-  const auto results = RunBody("0r_iiiiii", body, 6, 3, {OfRef(buffer)});
+  const auto results = RunBody("0r_iiiiii", body, 6, 3, {OfOwned(buffer)});
   ASSERT_TRUE(results.ok()) << results.status();
   const std::vector<int> expected = {1, 0, 0, 1, 1, 0};
   for (size_t n = 0; n < expected.size(); ++n) {
@@ -571,7 +574,7 @@ TEST(ObjectOpsTest, SelectTakesOneAndReleasesTheOtherIfMoved) {
       body.U16(MoveR(0)).U16(MoveR(1)).U16(R(target));
       body.Emit(Op::kReturn).List({R(0), R(1), R(2)});
       auto results = RunBody("0irr_rrr", body, 1, 3,
-                             {i(first), OfRef(a), OfRef(b)}, WithTypes());
+                             {i(first), OfOwned(a), OfOwned(b)}, WithTypes());
       ASSERT_TRUE(results.ok()) << results.status();
       for (uint16_t n = 0; n < 3; ++n) {
         EXPECT_EQ((*results)[n].ref(),
@@ -590,12 +593,12 @@ TEST(ObjectOpsTest, SelectChecksTheTypeAndChangesNothing) {
   body.U16(MoveR(0)).U16(MoveR(1)).U16(R(2));
   body.Emit(Op::kReturn).List({});
   Ref<ByteBuffer> buffer = BufferOf({});
-  EXPECT_EQ(CodeOf(RunBody("0irr_v", body, 1, 3, {i(1), OfRef(buffer), Null()},
-                           WithTypes())),
+  EXPECT_EQ(CodeOf(RunBody("0irr_v", body, 1, 3,
+                           {i(1), OfOwned(buffer), Null()}, WithTypes())),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(
-      RunBody("0irr_v", body, 1, 3, {i(0), OfRef(buffer), Null()}, WithTypes())
-          .ok());
+  EXPECT_TRUE(RunBody("0irr_v", body, 1, 3, {i(0), OfOwned(buffer), Null()},
+                      WithTypes())
+                  .ok());
   EXPECT_TRUE(buffer->IsUnique());
 }
 
@@ -612,7 +615,7 @@ TEST(ObjectOpsTest, SwitchTakesOnlyTheChosen) {
     body.Emit(Op::kReturn).List({R(3), R(0), R(1), R(2)});
     auto results =
         RunBody("0irrr_rrrr", body, 1, 4,
-                {i(index), OfRef(a), OfRef(b), OfRef(c)}, WithTypes());
+                {i(index), OfOwned(a), OfOwned(b), OfOwned(c)}, WithTypes());
     ASSERT_TRUE(results.ok()) << results.status();
     EXPECT_EQ((*results)[0].ref(), expected);
     EXPECT_EQ((*results)[1].ref(), expected == a.get() ? nullptr : a.get());
@@ -632,13 +635,13 @@ TEST(ObjectOpsTest, CastsPassWhatFits) {
   };
   Ref<ByteBuffer> buffer = BufferOf({});
   for (const uint32_t type : {0u, 2u}) {
-    auto results = cast(type, OfRef(buffer));
+    auto results = cast(type, OfOwned(buffer));
     ASSERT_TRUE(results.ok()) << results.status();
     EXPECT_EQ((*results)[0].ref(), buffer.get());
     EXPECT_EQ((*results)[1].ref(), nullptr);
   }
   EXPECT_TRUE(cast(1, Null()).ok());
-  const auto wrong = cast(1, OfRef(buffer));
+  const auto wrong = cast(1, OfOwned(buffer));
   EXPECT_EQ(wrong.status().message(), "m.f+1: expected vm.list, got vm.buffer");
   EXPECT_TRUE(buffer->IsUnique());
 }
@@ -660,7 +663,7 @@ TEST(ObjectOpsTest, RefGlobalsKeepRefs) {
       body.Emit(Op::kReturn).List({R(0), R(1)});
       Ref<ByteBuffer> buffer = BufferOf({});
       auto results =
-          RunBody("0ir_rr", body, 1, 2, {i(1), OfRef(buffer)}, WithTypes());
+          RunBody("0ir_rr", body, 1, 2, {i(1), OfOwned(buffer)}, WithTypes());
       ASSERT_TRUE(results.ok()) << results.status();
       EXPECT_EQ((*results)[0].ref(), indirect ? buffer.get() : nullptr);
       EXPECT_EQ((*results)[1].ref(), buffer.get());
@@ -675,13 +678,14 @@ TEST(ObjectOpsTest, RefGlobalsCheckTypesAndOrdinals) {
   BodyBuilder store;
   store.Block().Emit(Op::kGlobalStoreRef).U32(0).U32(1).U16(MoveR(0));
   store.Emit(Op::kReturn).List({});
-  EXPECT_EQ(CodeOf(RunBody("0r_v", store, 0, 1, {OfRef(buffer)}, WithTypes())),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(
+      CodeOf(RunBody("0r_v", store, 0, 1, {OfOwned(buffer)}, WithTypes())),
+      absl::StatusCode::kInvalidArgument);
   BodyBuilder load;
   load.Block().Emit(Op::kGlobalStoreRef).U32(0).U32(0).U16(R(0));
   load.Emit(Op::kGlobalLoadRef).U32(0).U32(1).U16(R(0));
   load.Emit(Op::kReturn).List({});
-  EXPECT_EQ(CodeOf(RunBody("0r_v", load, 0, 1, {OfRef(buffer)}, WithTypes())),
+  EXPECT_EQ(CodeOf(RunBody("0r_v", load, 0, 1, {OfOwned(buffer)}, WithTypes())),
             absl::StatusCode::kInvalidArgument);
   for (const Op op :
        {Op::kGlobalLoadIndirectRef, Op::kGlobalStoreIndirectRef}) {
@@ -689,8 +693,8 @@ TEST(ObjectOpsTest, RefGlobalsCheckTypesAndOrdinals) {
       BodyBuilder body;
       body.Block().Emit(op).U16(0).U32(0).U16(R(0));
       body.Emit(Op::kReturn).List({});
-      EXPECT_EQ(CodeOf(RunBody("0ir_v", body, 1, 1, {i(ordinal), OfRef(buffer)},
-                               WithTypes())),
+      EXPECT_EQ(CodeOf(RunBody("0ir_v", body, 1, 1,
+                               {i(ordinal), OfOwned(buffer)}, WithTypes())),
                 absl::StatusCode::kOutOfRange);
     }
   }

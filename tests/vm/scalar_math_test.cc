@@ -31,16 +31,16 @@ TEST(ScalarMathTest, RoundingGoesAwayFromZeroAndWraps) {
 
 // The bits are those that iree-run-module 3.13 prints for the instruction.
 TEST(ScalarMathTest, IntegerPowersAreProducts) {
-  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   EXPECT_EQ(IntegerPower(2.0f, 10), 1024.0f);
   EXPECT_EQ(IntegerPower(-2.0f, -3), -0.125f);
   EXPECT_EQ(IntegerPower(0.0f, 0), 1.0f);
   EXPECT_EQ(IntegerPower(std::nanf(""), 0), 1.0f);
-  EXPECT_EQ(IntegerPower(-0.0f, -1), -kInf);
+  EXPECT_EQ(IntegerPower(-0.0f, -1), -kInfinity);
   EXPECT_EQ(IntegerPower(-0.0f, 2), 0.0f);
   EXPECT_FALSE(std::signbit(IntegerPower(-0.0f, 2)));
-  EXPECT_EQ(IntegerPower(-2.0f, 16777217), -kInf);
+  EXPECT_EQ(IntegerPower(-2.0f, 16777217), -kInfinity);
   EXPECT_TRUE(std::signbit(IntegerPower(-2.0f, -16777217)));
   // The product overflows, although the power itself would be a denormal.
   EXPECT_EQ(IntegerPower(2.0f, -140), 0.0f);
