@@ -49,8 +49,9 @@ def compile_command(build, source, clang, output):
 
 
 def link_command(build, test, clang, replaced, output):
+    room = test.split("_")[0]  # Its tests are one program, called by this test.
     listed = run(["ninja", "-C", str(build), "-t", "commands", "-s",
-                  f"tests/{test}"], capture_output=True, text=True).stdout
+                  f"tests/{room}_tests"], capture_output=True, text=True).stdout
     line = listed.strip().splitlines()[-1].split("&&")[1]
     words = shlex.split(line)[1:]
     at = words.index("-o")
