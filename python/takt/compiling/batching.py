@@ -105,9 +105,10 @@ def _call_for_each(parts: Mapping[int, Program], arguments: Sequence[Tensor], op
     rows = f"tensor<?x{sum(sizes.values())}xi8>"
     yield f"      %filled = tensor.empty({number}) : {rows}"
     begin, filled = "%zero", "%filled"
-    for k, (count, part) in enumerate(parts.items()):
+    counts = [count for count in parts if count > 1] or [1]  # The smallest of several takes all that is left.
+    for count in counts:
         begin, filled = yield from _loop(
-            count, part, arguments, axes, number, sizes, begin, filled, leaves_rest=k + 2 < len(parts))
+            count, parts[count], arguments, axes, number, sizes, begin, filled, leaves_rest=count != counts[-1])
     offset = 0
     for i in order:
         yield (f"      %part{i} = tensor.extract_slice {filled}[0, {offset}] [{number}, {sizes[i]}] [1, 1] : "

@@ -49,6 +49,12 @@ def test_only_the_dimension_of_samples_is_open():
     assert text.count(_ATTRIBUTES) == 2
 
 
+def test_what_several_take_is_not_computed_one_by_one():
+    some = _MLIR.replace("<[1,3]", "<[4,3]").replace("<[1],i1>", "<[4],i1>")
+    text = batching.of_any_number({1: _MLIR, 4: some}, [0, None], [0, 0])
+    assert [text.count(f"func.call @takt_samples_{count}(") for count in (1, 4)] == [1, 2]
+
+
 def test_each_sample_has_its_result(needs_compiler, tmp_path):
     w = noise(4, 3, 3, 3)
     function = compiled(
@@ -159,8 +165,9 @@ def test_the_program_compiles_it(needs_compiler, tmp_path):
 
 def test_a_kernel_is_used_where_the_compiler_has_no_code(needs_compiler, tmp_path):
     """Although so few numbers would not pay: it has no sort of a part of a tensor."""
-    function = compiled("net (float[9,2] x) => (float[9,1] y) { a, b = Split<axis = 1>(x) y, i = TopK<axis = 0>(a, k) }",
-                        tmp_path, k=np.array([9]))
+    function = compiled(
+        "net (float[9,2] x) => (float[9,1] y) { a, b = Split<axis = 1>(x) y, i = TopK<axis = 0>(a, k) }", tmp_path,
+        k=np.array([9]))
     x = noise(9, 2)
     np.testing.assert_array_equal(function(x), -np.sort(-x[:, :1], 0))
 
