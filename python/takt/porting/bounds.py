@@ -20,7 +20,7 @@ def bound(model: Any) -> Any:
     tensor becomes the nearest one within it. Integers are divided by 1 where a division has no
     result."""
     kinds = {node.op_type for node in model.graph.node}
-    return _Bounder(model).run() if kinds & {*_INDEXED, *_DIVISIONS} else model
+    return _Bounder(model).run_with_types() if kinds & {*_INDEXED, *_DIVISIONS} else model
 
 
 class _Bounder(graphs.Changer):

@@ -70,11 +70,7 @@ def port(model: Any, failed: list[str] | None = None, concerns: Callable[[Any], 
         raise RuntimeError(f"still other operators after {_PASSES_MAX} passes")
     _show(ported)
     _drop_identities(ported.graph)
-    changed = bounds.bound(canonical.sample(ported))
-    if changed is not ported:  # It has lost the sizes.
-        ported = changed
-        inference.infer_shapes(ported)
-        terms.state_sizes(ported)
+    ported = bounds.bound(canonical.sample(ported))
     for node in ported.graph.node:
         for attribute in node.attribute:
             if attribute.HasField("g"):

@@ -58,6 +58,13 @@ def test_divisions_do_not_trap(needs_compiler, tmp_path):
         assert m[2] == 0, dtype
 
 
+def test_what_is_known_of_tensors_stays():
+    """onnx does not infer the shapes of all, such as those of loops."""
+    model = network("net (float[4,2] x, int64[3] i) => (float[3,2] y) { y = Gather(x, i) }")
+    model.graph.value_info.append(onnx.helper.make_tensor_value_info("state", 1, [3]))
+    assert [value.name for value in bounds.bound(model).graph.value_info] == ["state"]
+
+
 def test_constants_are_left_as_they_are():
     model = network("net (float[4,2] x) => (float[1,2] y) { y = Gather(x, i) }")
     model.graph.initializer.append(onnx.numpy_helper.from_array(np.array([2]), "i"))
