@@ -15,15 +15,22 @@ _WIDER = {"uint8": "int32", "uint16": "int32", "uint32": "int64"}
 _INDEXED = {"Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND"}
 
 
-def bound(model: Any) -> Any:
+def bound(model: Any, is_body: bool = False) -> Any:
     """A model (onnx.ModelProto) that gives the same where ONNX defines a result. An index beyond a
     tensor becomes the nearest one within it. Integers are divided by 1 where a division has no
-    result."""
+    result.
+
+    is_body  it is the body of a loop or a branch, whose indices into open sizes stay as they are: most count turns.
+    """
     kinds = {node.op_type for node in model.graph.node}
-    return _Bounder(model).run_with_types() if kinds & {*_INDEXED, *_DIVISIONS} else model
+    return _Bounder(model, is_body).run_with_types() if kinds & {*_INDEXED, *_DIVISIONS} else model
 
 
 class _Bounder(graphs.Changer):
+    def __init__(self, model: Any, is_body: bool) -> None:
+        super().__init__(model)
+        self.is_body = is_body
+
     def changed(self, node: Any) -> Any:
         if node.op_type not in (*_INDEXED, *_DIVISIONS) or len(node.input) < 2:
             return node
@@ -36,11 +43,32 @@ class _Bounder(graphs.Changer):
         if name in self.constants:
             return node
         sizes = self.sizes(node)
-        if sizes is None or not sizes.all():
+        if sizes is None or 0 in sizes or None in sizes and self.is_body:
             return node
-        least = -sizes if kind.kind == "i" else 0 * sizes
-        lows, highs = (self.constant(np.array(each, kind)) for each in (least, sizes - 1))
+        if None in sizes:
+            lows, highs = self.open_limits(node, kind, len(sizes))
+        else:
+            known = np.array(sizes) if node.op_type.endswith("ND") else np.array(sizes[0])
+            least = -known if kind.kind == "i" else 0 * known
+            lows, highs = (self.constant(np.array(each, kind)) for each in (least, known - 1))
         return self.with_inputs(node, {1: self.emit("Min", [self.emit("Max", [name, lows]), highs])})
+
+    def open_limits(self, node: Any, kind: np.dtype, count: int) -> tuple[str, str]:
+        """The least and the greatest indices into so many dimensions, some of open sizes."""
+        first = self.first(node)
+        sizes = self.emit("Shape", [node.input[0]], start=first, end=first + count)
+        if not node.op_type.endswith("ND"):
+            sizes = self.emit("Squeeze", [sizes, self.constant(np.array([0]))])
+        sizes = self.emit("Cast", [sizes], to=self.onnx.helper.np_dtype_to_tensor_dtype(kind))
+        least = self.emit("Neg", [sizes]) if kind.kind == "i" else self.constant(np.array(0, kind))
+        return least, self.emit("Sub", [sizes, self.constant(np.array(1, kind))])
+
+    def first(self, node: Any) -> int:
+        """The first dimension that the indices count in."""
+        own = self.attributes(node)
+        if node.op_type.endswith("ND"):
+            return own.get("batch_dims", 0)
+        return own.get("axis", 0) % max(len(self.open_shapes[node.input[0]]), 1)
 
     def divided(self, node: Any, kind: np.dtype) -> Any:
         """The compiler divides unsigned numbers as if they had a sign: they become wider ones."""
@@ -71,18 +99,12 @@ class _Bounder(graphs.Changer):
             is_bad = self.emit("Or", [is_bad, self.emit("And", both)])
         return self.emit("Where", [is_bad, self.constant(np.array(1, kind)), divisor])
 
-    def sizes(self, node: Any) -> np.ndarray | None:
-        """How many places there are for each index; a number, or one for each column. None: it is
-        not known."""
+    def sizes(self, node: Any) -> list[int | None] | None:
+        """How many places there are for the indices, or for each column of them; None: it is not known."""
         data, places = (self.open_shapes.get(name) for name in node.input[:2])
-        own = self.attributes(node)
-        if data is None:
+        if not data:
             return None
-        if not node.op_type.endswith("ND"):
-            wanted = [data[own.get("axis", 0)]] if data else [None]
-            return None if None in wanted else np.array(wanted[0])
-        if not places or places[-1] is None:
-            return None
-        first = own.get("batch_dims", 0)
-        wanted = data[first:first + places[-1]]
-        return None if None in wanted else np.array(wanted)
+        first, count = self.first(node), 1
+        if node.op_type.endswith("ND"):
+            count = places[-1] if places else None
+        return None if count is None else data[first:first + count]

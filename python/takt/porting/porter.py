@@ -70,7 +70,7 @@ def port(model: Any, failed: list[str] | None = None, concerns: Callable[[Any], 
         raise RuntimeError(f"still other operators after {_PASSES_MAX} passes")
     _show(ported)
     _drop_identities(ported.graph)
-    ported = bounds.bound(canonical.sample(ported))
+    ported = bounds.bound(canonical.sample(ported), is_body=concerns is not None)
     for node in ported.graph.node:
         for attribute in node.attribute:
             if attribute.HasField("g"):

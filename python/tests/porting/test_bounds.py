@@ -34,6 +34,22 @@ def test_what_is_read_is_the_nearest(needs_compiler, tmp_path):
         np.testing.assert_array_equal(y, expected[text], err_msg=text)
 
 
+def test_what_is_read_of_open_sizes_is_the_nearest(needs_compiler, tmp_path):
+    """Of three rows, in a call."""
+    cases = {text: (network(f"net (float[N,2] x, {text}"), [ROWS[:3], np.array(places)]) for text, places in (
+        ("int64[3] i) => (float[3,2] y) { y = Gather(x, i) }", [FAR, -FAR, -1]),
+        ("int64[1,2] i) => (float[1,2] y) { y = GatherElements<axis = -2>(x, i) }", [[FAR, -3]]),
+        ("int64[K,2] i) => (float[K] y) { y = GatherND(x, i) }", [[FAR, -FAR], [1, FAR]]),
+        ("int32 i) => (float[2] y) { y = Gather(x, i) }", np.int32(1 << 30)))}
+    for model, _ in cases.values():
+        if not model.graph.input[1].type.tensor_type.HasField("shape"):
+            model.graph.input[1].type.tensor_type.shape.SetInParent()
+    with pytest.warns(UserWarning, match="open"):
+        found = together.results(tmp_path, cases, device="local-sync")
+    for y, rows in zip(found.values(), (ROWS[[2, 0, 2]], [[4, 1]], [4, 3], ROWS[2]), strict=True):
+        np.testing.assert_array_equal(y, rows)
+
+
 def test_what_is_written_stays_within(needs_compiler, tmp_path):
     cases = {}
     for kind, places in (("ScatterElements", [[FAR, -FAR]]), ("ScatterND", [[FAR]])):
