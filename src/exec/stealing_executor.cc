@@ -245,7 +245,7 @@ void StealingExecutor::Trim() {
   WakeAll();
 }
 
-absl::Status StealingExecutor::NobodyIsOn(const CpuSet& cpus) const {
+absl::Status StealingExecutor::NoWorkerIsOn(const CpuSet& cpus) const {
   std::vector<std::string> placements;
   for (uint32_t i = 0; i < worker_count(); ++i) {
     placements.push_back(workers_[i]->placement.ToString());
@@ -264,7 +264,7 @@ absl::StatusOr<const WorkerSet*> StealingExecutor::FindAffinity(
   uint32_t count = 0;
   for (uint32_t i = 0; i < all; ++i) count += is_there(i);
   if (count == all) return nullptr;
-  if (count == 0) return NobodyIsOn(cpus);
+  if (count == 0) return NoWorkerIsOn(cpus);
   MutexLock lock(&mutex_);
   for (const auto& known : worker_sets_) {
     bool is_same = known->count() == count;

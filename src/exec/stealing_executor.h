@@ -146,7 +146,7 @@ class StealingExecutor final : public Executor {
   // a reference to the executor at its end.
   bool JoinOrDetach(WorkerThread& thread);
   // The error for CPUs where no worker is.
-  absl::Status NobodyIsOn(const CpuSet& cpus) const;
+  absl::Status NoWorkerIsOn(const CpuSet& cpus) const;
   const WorkerSet* FindWorkerSet(WorkerSet set)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddCallerCounts(const ThreadCounters& counters)
