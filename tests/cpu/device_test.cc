@@ -86,10 +86,11 @@ TEST(DeviceTest, CloneIsTheSame) {
 
 // A submission that fails for lack of memory leaves a one-shot command buffer
 // as it was. Each buffer of it needs a base, more than fit on the stack.
-void KeepsACommandBuffer(Ref<hal::Fence> (*make_wait)()) {
+// `throw_count`: how many submissions failed so.
+void KeepsACommandBuffer(Ref<hal::Fence> (*make_wait)(), int* throw_count) {
   constexpr int kBuffers = 20;
   bool is_hit = true;
-  int throw_count = 0;
+  *throw_count = 0;
   for (int64_t first = 0; is_hit; ++first) {
     SCOPED_TRACE(first);
     Ref<Device> device = MakeDevice("local-sync");
@@ -115,7 +116,7 @@ void KeepsACommandBuffer(Ref<hal::Fence> (*make_wait)()) {
       const AllocationFault fault(first);
       EXPECT_TRUE(submit().ok());
     } catch (const std::bad_alloc&) {
-      ++throw_count;
+      ++*throw_count;
       ASSERT_TRUE(submit().ok());
     }
     is_hit = AllocationFault::is_hit();
@@ -130,12 +131,15 @@ void KeepsACommandBuffer(Ref<hal::Fence> (*make_wait)()) {
     }
     for (const auto& buffer : buffers) EXPECT_EQ(buffer->data()[0], 7);
   }
-  EXPECT_GT(throw_count, 0);
 }
 
 TEST(DeviceTest, KeepsAOneShotCommandBufferWithoutMemory) {
-  KeepsACommandBuffer([] { return Ref<hal::Fence>(); });
-  KeepsACommandBuffer([] { return hal::Fence::Create(); });
+  int throw_count;
+  KeepsACommandBuffer([] { return Ref<hal::Fence>(); }, &throw_count);
+  EXPECT_GT(throw_count, 0);
+  KeepsACommandBuffer([] { return hal::Fence::Create(); }, &throw_count);
+  // A submission that waits is in a block of a pool, which malloc() makes.
+  if (TAKT_REPLACES_MALLOC) EXPECT_GT(throw_count, 0);
 }
 
 TEST(OperationTest, TellDoesNotChangeAnEndedFence) {
