@@ -139,7 +139,9 @@ TEST(DeviceTest, KeepsAOneShotCommandBufferWithoutMemory) {
   EXPECT_GT(throw_count, 0);
   KeepsACommandBuffer([] { return hal::Fence::Create(); }, &throw_count);
   // A submission that waits is in a block of a pool, which malloc() makes.
-  if (TAKT_REPLACES_MALLOC) EXPECT_GT(throw_count, 0);
+  if (TAKT_REPLACES_MALLOC) {
+    EXPECT_GT(throw_count, 0);
+  }
 }
 
 TEST(OperationTest, TellDoesNotChangeAnEndedFence) {
