@@ -140,7 +140,8 @@ def stream_rows(trace):
         rows[name][0].append(bar)
     job_of = {e["id"]: e.get("of") for e in trace.of("invocation_begin")}
     for e in trace.of("dispatch", "program"):
-        name = streams.get(job_of.get(e["of"] if e["kind"] == "dispatch" else e["id"]))
+        # A call that was begun before the trace has no number in its dispatches.
+        name = streams.get(job_of.get(e.get("of") if e["kind"] == "dispatch" else e["id"]))
         if name:
             rows[name][0].append((e["t"], e["t"] + e["ns"], COLOURS[name], 0.9, None))
     for e in trace.of("job_missed"):
@@ -191,7 +192,7 @@ def executor(traces, path):
     trace = traces["job_shop"]
     calls = trace.calls()
     length = 3_000_000
-    tiles = [(e["t"], e["track"], calls.get(e["of"])) for e in trace.of("dispatch")]
+    tiles = [(e["t"], e["track"], calls.get(e.get("of"))) for e in trace.of("dispatch")]
 
     def seen(moment):
         """How many tracks work around it, and how many tiles of perception."""
@@ -204,7 +205,7 @@ def executor(traces, path):
     rows = []
     for i, track in sorted(enumerate(trace.tracks), key=lambda t: t[1]["name"]):
         bars = [(e["t"], e["t"] + e["ns"], COLOURS[calls[e["of"]]], 0.9, None) for e in trace.of("dispatch")
-                if e["track"] == i and e["of"] in calls]
+                if e["track"] == i and e.get("of") in calls]
         # A gap between two tiles, so that each is seen.
         gap = (end - begin) / 1500
         bars = [(a, max(b - gap, a + 1), *rest) for a, b, *rest in bars]

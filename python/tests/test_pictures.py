@@ -56,3 +56,15 @@ def test_a_late_end_counts_in_its_window(tmp_path):
     assert draw_traces.late(trace, 0, 20, "policy") == (1, 2)
     assert draw_traces.late(trace, 20, 100, "policy") == (1, 1)
     assert draw_traces.late(trace, 0, 100, "estimator") == (0, 1)
+
+
+def test_a_call_that_was_begun_before_the_trace_has_no_bar(tmp_path):
+    path = tmp_path / "trace.json"
+    path.write_text("""{"begin_ns": 0, "end_ns": 100, "tracks": [], "events": [
+        {"t": 1, "kind": "dispatch", "track": 0, "name": "k0", "ns": 2},
+        {"t": 4, "kind": "job_released", "track": 0, "name": "policy.act", "id": 1, "value": 90},
+        {"t": 5, "kind": "invocation_begin", "track": 0, "name": "policy.act", "id": 2, "of": 1},
+        {"t": 6, "kind": "dispatch", "track": 0, "name": "k0", "of": 2, "ns": 3},
+        {"t": 9, "kind": "job_met", "track": 0, "name": "policy.act", "id": 1}]}""")
+    (name, bars, _), = draw_traces.stream_rows(draw_traces.Trace(path))
+    assert name == "policy" and [(begin, end) for begin, end, *_ in bars] == [(4, 9), (6, 9)]
