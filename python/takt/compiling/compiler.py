@@ -496,11 +496,11 @@ class Job:
         return Artifact(path, recipe, self.target, report, [placing.Layer(**each) for each in placement])
 
     def _precision(self, recipe: recipes.Recipe) -> str | None:
-        """Of the rewritten program; None: the recipe is for the program as it was."""
+        """The precision of the rewritten program; None: the recipe is for the program as it was."""
         return targets.precision_of(recipe.precision, self.target) if recipe.is_rewritten else None
 
     def _hash_of(self, recipe: recipes.Recipe, mlir: bytes) -> hashlib._Hash:
-        """Of the recipe's program, `mlir`, which may be large: recipes that share it share its hash."""
+        """The hash of the recipe's program, `mlir`, which may be large: recipes that share it share its hash."""
         precision = self._precision(recipe)
         if precision not in self.hashes:
             self.hashes[precision] = hashlib.sha256(mlir)

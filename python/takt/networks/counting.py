@@ -88,7 +88,7 @@ def is_same_node(a: Any, b: Any) -> bool:
 
 
 def axis_of_own_rows(several: np.ndarray, one: np.ndarray, rows: int, count: int) -> int | None:
-    """Along which axis each copy has numbers of rows `rows` beyond those of the copy before: the `rows` rows
+    """The axis along which each copy has numbers of rows `rows` beyond those of the copy before: the `rows` rows
     of its own in a table of all samples."""
     if (one < 0).any() or (one >= rows).any():
         return None

@@ -457,7 +457,7 @@ class _Proof(graphs.NodeReader):
         return _Place(place, 1, tuple(steps))
 
     def step_between_samples(self, name: str, place: int) -> int:
-        """What the numbers of a constant exceed those of the sample before by."""
+        """The number by which those of a constant exceed those of the sample before."""
         several, one = self.in_both(name)
         _demand(several.dtype.kind in "iu" and one.size > 0)
         step = (int(several.max()) - int(one.max())) // (_SAMPLES - 1)
@@ -552,7 +552,7 @@ class _Proof(graphs.NodeReader):
         return self.place_at(data, indices, first)
 
     def place_at(self, data: str, indices: str, first: int) -> int:
-        """Along which axis of what is at the places the samples lie, if these are in the samples of their own.
+        """The axis of what is at the places along which the samples lie, if these are in the samples of their own.
 
         first   of the dimensions of the data that the places count in."""
         shape, place = self.shape(indices), self.places[data]

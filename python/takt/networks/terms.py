@@ -142,7 +142,7 @@ class _Sizes(counts.Counts):
         return self.sums.get(name, {("", name): 1})
 
     def difference(self, left: _Sum, right: _Sum) -> Number:
-        """None: it is no term."""
+        """The first less the second; None: that is no term."""
         found = {names: left.get(names, 0) - right.get(names, 0) for names in {**left, **right}}
         terms = [Term(factor, names) for names, factor in found.items() if factor] or [Term(0)]
         return terms[0] if len(terms) == 1 and "" not in terms[0].names else None

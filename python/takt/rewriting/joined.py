@@ -61,7 +61,7 @@ class JoinedRewriter:
             self.replace_concat(concat, joined, rest, shape)
 
     def replace_concat(self, concat: Any, joined: str, rest: list[_Part], shape: tuple[int, ...]) -> None:
-        """What is left of it: copies of the other parts."""
+        """Puts copies of the other parts in its place."""
         at = next(i for i, node in enumerate(self.out) if node is concat)
         copies = []
         for i, part in enumerate(rest):

@@ -61,7 +61,7 @@ def lower(mlir: str, kernels: list[AnyKernel]) -> str:
 
 
 def _title(kernel: AnyKernel) -> str:
-    """What traces call it: its function, and of a convolution or a pool the window, the input channels that a result
+    """Its name in traces: its function, and of a convolution or a pool the window, the input channels that a result
     channel has, the result channels, and the height and width of the result."""
     title = kernel.function.removeprefix("takt_")
     if "2d" not in title:

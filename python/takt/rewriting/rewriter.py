@@ -27,7 +27,7 @@ from .packing import BLOCK, join_few_groups, join_rows, pack, pack_pairs, pack_w
 # A network of fewer multiply-adds takes longer to start its calls.
 _MACS_MIN = 1e4
 _POOL_FACTOR = 8  # Multiply-adds that take as long as one number of a window.
-_PAIR_FACTOR = 8  # Such, as the compiler's comparison of two numbers of a TopK.
+_PAIR_FACTOR = 8  # Multiply-adds that take as long as the compiler's comparison of two numbers of a TopK.
 _TAPS_MAX = 128
 # With fewer input channels, half of the pairs would be empty.
 _BF16_CHANNELS_MIN = 8
