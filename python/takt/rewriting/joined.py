@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from ..networks import graphs
-from .kernel_calls import DOMAIN, JOINING, Kernel
+from .kernel_calls import DOMAIN, JOINED_CHANNELS_MAX, JOINING, Kernel
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,9 +52,7 @@ class JoinedRewriter:
             kernel = dataclasses.replace(self.kernels[maker.attribute[0].i], joined=(part.channel, shape[-1]),
                                          is_tied=joined is not None)
             inputs = [*([joined] if joined is not None else []), *maker.input]
-            joined = concat.output[0] if is_last else self.fresh("joined")
-            self.new_values[joined] = (shape, 1)
-            self.made.add(joined)
+            joined = self.joined_name(concat, is_last, shape)
             maker.CopyFrom(self.onnx.helper.make_node(
                 "TaktKernel", inputs, [joined], name=joined, domain=DOMAIN, kernel=self.index_of(kernel)))
         if makers:
@@ -65,21 +63,29 @@ class JoinedRewriter:
         at = next(i for i, node in enumerate(self.out) if node is concat)
         copies = []
         for i, part in enumerate(rest):
-            result = concat.output[0] if i == len(rest) - 1 else self.fresh("joined")
-            self.new_values[result] = (shape, 1)
-            self.made.add(result)
+            result = self.joined_name(concat, i == len(rest) - 1, shape)
             copies.append(self.onnx.helper.make_node("TaktUpdate", [joined, part.name], [result], name=result,
                                                      domain=DOMAIN, channel=part.channel))
             joined = result
         self.out[at: at + 1] = copies
 
+    def joined_name(self, concat: Any, is_last: bool, shape: tuple[int, ...]) -> str:
+        """A name for the tensor with some of its parts; with the last one it is the concatenation."""
+        name = concat.output[0] if is_last else self.fresh("joined")
+        self.new_values[name] = (shape, self.onnx.TensorProto.FLOAT)
+        self.made.add(name)
+        return name
+
     def joined_shape(self, concat: Any) -> tuple[int, ...] | None:
-        """The shape of a concatenation of floats along the last dimension."""
+        """The shape of a concatenation of floats along the last dimension; None if it is another, or too wide for the
+        kernels."""
         shapes = [self.emitted_shape(name) for name in [*concat.output, *concat.input]]
         elements = {self.emitted_element(name) for name in concat.input}
         if any(shape is None for shape in shapes) or elements != {self.onnx.TensorProto.FLOAT}:
             return None
         rank = len(shapes[0])
+        if shapes[0][-1] > JOINED_CHANNELS_MAX:
+            return None
         return shapes[0] if self.attributes(concat)["axis"] % rank == rank - 1 else None
 
     def writes_parts(self, node: Any) -> bool:

@@ -20,6 +20,7 @@ WINOGRAD = "takt_winograd2d_f32"
 WINOGRAD_INPUTS, WINOGRAD_SUMS = "takt_winograd_inputs_f32", "takt_winograd_sums_f32"
 # Their results may be some channels of a wider tensor.
 JOINING = ("takt_conv2d_f32", "takt_conv2d_bf16", "takt_depthwise2d_f32", WINOGRAD, WINOGRAD_SUMS)
+JOINED_CHANNELS_MAX = 1 << 20  # As kOutputStrideMax in src/cpu/kernel_imports.cc.
 # Weights from a cache that cores share, or from memory, that are read in the time of a vector of products.
 _BYTES_PER_PRODUCT = 5
 _OWN_CACHE_BYTES = 5 << 18

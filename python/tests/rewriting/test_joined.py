@@ -50,3 +50,13 @@ def test_kernels_write_their_channels(needs_compiler, tmp_path):
     a = net.conv(x, 16, 8)
     add("twice", net, [1, 3, 8, 8], net.node("Concat", a, a, net.conv(x, 16, 8), axis=1), [16], ["TaktUpdate"])
     check_together(tmp_path, cases)
+
+
+def test_a_tensor_that_is_too_wide_is_no_part_of_a_kernel():
+    """The function takes outputs of at most 2^20 elements from pixel to pixel."""
+    for size, is_joined in (((1 << 20) - 16, True), ((1 << 20) - 15, False)):
+        net = Net()
+        product = net.node("MatMul", net.node("Slice", "x", *(net.constant([number]) for number in (0, 8, 1))),
+                           net.weights(8, 16))
+        _, kernels = joined(net, [1, size], net.node("Concat", product, "x", axis=1))
+        assert bool(kernels) == is_joined, size
