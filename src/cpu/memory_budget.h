@@ -163,7 +163,8 @@ class MemoryBudget {
   // The bytes that `group` may still ask for, at most bytes_.
   uint64_t RemainingOf(const Group& group) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // What is kept for `group`: 0 for null and for one that is not admitted.
+  // The bytes that are kept for `group`; 0 for null and for one that is not
+  // admitted.
   uint64_t ReservedFor(const Group* group) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return group != nullptr && group->is_admitted_ ? RemainingOf(*group) : 0;

@@ -114,7 +114,7 @@ void Scheduler::TakeTag(OperationRecord* operation) {
     least_ns =
         std::min(least_ns, OfAll(alternative.expected_ns, alternative.shards));
   }
-  // What can run nowhere takes no place.
+  // An operation that can run nowhere takes no place.
   if (least_ns == kInfiniteFuture) now = 0;
   StreamRecord* stream = operation->job->stream;
   if (now_ns_ - stream->fair_until_ns <= ShareAccount::kLeewayNs) {
