@@ -64,9 +64,6 @@ inline void Put(uint32_t* base, int16_t address, Object* owned) {
 inline void Discard(uint32_t* base, int16_t address) {
   Put(base, address, nullptr);
 }
-inline void ReleaseRefs(uint32_t* base, uint32_t count) {
-  for (uint32_t i = 0; i < count; ++i) Discard(base, RefAddress(i));
-}
 
 }  // namespace takt::vm
 

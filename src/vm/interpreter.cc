@@ -94,6 +94,27 @@ class Fetched {
 };
 static_assert(std::endian::native == std::endian::little);
 
+// Returns `target`, which a backward branch jumps to. `loop` is where the last
+// one jumped to. The target is known late, because its distance is loaded, and
+// a short loop would spend most of its time on that. So the next round starts
+// from `loop`: the processor predicts that it is the target, and checks this
+// meanwhile. The empty asm keeps the compiler from using `target` if both are
+// equal.
+[[gnu::always_inline]] inline const Unit* Predicted(const Unit* target,
+                                                    const Unit*& loop) {
+#if defined(__GNUC__)
+  const Unit* expected = loop;
+  __asm__("" : "+r"(expected));
+  if (__builtin_expect(target != expected, 0)) {
+    __asm__ volatile("" : "+r"(target));  // No conditional move.
+    loop = target;
+  }
+#else
+  loop = target;
+#endif
+  return loop;
+}
+
 bool FailDivision(RunGuard& guard) {
   return guard.Fail(LeanError(absl::StatusCode::kInvalidArgument,
                               [] { return "division by zero"; }));
@@ -205,11 +226,19 @@ void FillSlots(const uint32_t* base, const ImportCall& lists, Slot* slots) {
   }
 }
 
+// The loops over refs call Object::Release(). Within Execute() they would take
+// the machine registers that should hold its variables.
+[[gnu::noinline]] void ReleaseRefs(uint32_t* base, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) Discard(base, RefAddress(i));
+}
+[[gnu::noinline]] void DiscardListed(uint32_t* base, const int16_t* addresses,
+                                     uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) Discard(base, addresses[i]);
+}
+
 // Ends the registers' hold of the refs that a call moved from.
 void DiscardMoves(uint32_t* base, const ImportCall& lists) {
-  const int16_t* const moves = lists.moves();
-  const uint32_t count = lists.move_count();
-  for (uint32_t i = 0; i < count; ++i) Discard(base, moves[i]);
+  DiscardListed(base, lists.moves(), lists.move_count());
 }
 
 void StoreResults(uint32_t* base, const int16_t* targets,
@@ -232,8 +261,8 @@ void StoreResults(uint32_t* base, const int16_t* targets,
 }
 
 // Passes the results of kReturnMany, whose list has (register, width) pairs.
-void PassResults(uint32_t* from, const Unit* pc, uint32_t* to,
-                 const int16_t* targets) {
+[[gnu::noinline]] void PassResults(uint32_t* from, const Unit* pc, uint32_t* to,
+                                   const int16_t* targets) {
   const int32_t count = pc->wide();
   const int16_t* pairs = pc[1].list();
   for (int32_t i = 0; i < count; ++i, pairs += 2) {
@@ -378,6 +407,7 @@ Outcome Interpreter::Execute(Invocation& invocation) {
   const Unit* pc = invocation.pc_;
   uint64_t last = 0;  // The last result: see inner_ops.inc.
   Fetched unit(pc);
+  const Unit* loop = nullptr;  // Where the last backward branch went.
 
   // clang-format off
 // Runs the instruction that is `units` further on.
@@ -385,6 +415,8 @@ Outcome Interpreter::Execute(Invocation& invocation) {
 // Runs the instruction at pc, after the poll if one is due. Every backward
 // branch and every call polls, so no program runs endlessly without a poll.
 #define VM_POLL() { if (__builtin_expect(guard.wants_attention(), 0)) goto poll; VM_DISPATCH(); }
+// Branches back by `units`.
+#define VM_BACK(units) { pc = Predicted(pc + (units), loop); VM_POLL() }
 
 // Sets register a, and the last result, to the expression.
 #define VM_SET(To, expression) \
@@ -489,8 +521,7 @@ Outcome Interpreter::Execute(Invocation& invocation) {
   VM_OP(name##Back) { \
     const auto x = Get<T>(base, pc->a); \
     if (__builtin_expect(!(expression), 0)) VM_NEXT(1) \
-    pc += unit.wide(); \
-    VM_POLL() \
+    VM_BACK(unit.wide()) \
   }
 // Jumps by c if the expression holds; x is register a, y register b.
 #define VM_BRANCH2(name, T, expression) \
@@ -504,8 +535,7 @@ Outcome Interpreter::Execute(Invocation& invocation) {
     const auto x = Get<T>(base, pc->a); \
     const auto y = Get<T>(base, unit.b()); \
     if (__builtin_expect(!(expression), 0)) VM_NEXT(1) \
-    pc += unit.c(); \
-    VM_POLL() \
+    VM_BACK(unit.c()) \
   }
 // Sets register a to x = b + c, then branches on x and y.
 #define VM_ADD_BRANCH(name, T, expression) \
@@ -523,13 +553,13 @@ Outcome Interpreter::Execute(Invocation& invocation) {
     const auto y = Get<T>(base, pc[1].list()[0]); \
     Set<T>(base, pc->a, x); \
     if (__builtin_expect(!(expression), 0)) VM_NEXT(2) \
-    pc += pc[1].a; \
-    VM_POLL() \
+    VM_BACK(pc[1].a) \
   }
 // Pops the frame. Then pc is at the caller's list of result registers.
 #define VM_POP_FRAME() \
   { \
-    ReleaseRefs(base, HeaderOf(base).function->ref_count); \
+    const uint32_t ref_count = HeaderOf(base).function->ref_count; \
+    if (ref_count != 0) ReleaseRefs(base, ref_count); \
     pc = HeaderOf(base).return_pc; \
     base = CallerOf(base); \
   }
@@ -775,9 +805,8 @@ dispatch:
   VM_OBJECT(kSwitchRef, SwitchRef, 3 + UnitsOfList(pc[2].payload<uint64_t>()))
   VM_OBJECT(kCastAnyRef, CastRef, 2)
   VM_OP(kDiscardRefs) {
-    const auto count = static_cast<uint32_t>(unit.wide());
-    for (uint32_t i = 0; i < count; ++i) Discard(base, pc[1].list()[i]);
-    VM_NEXT(1 + UnitsOfList(count))
+    DiscardListed(base, pc[1].list(), static_cast<uint32_t>(unit.wide()));
+    VM_NEXT(1 + UnitsOfList(static_cast<uint32_t>(pc->wide())))
   }
 
   // Buffers.
@@ -820,16 +849,14 @@ dispatch:
 
   // Branches.
   VM_OP(kJump) VM_NEXT(unit.wide())
-  VM_OP(kJumpBack) { pc += unit.wide(); VM_POLL() }
+  VM_OP(kJumpBack) VM_BACK(unit.wide())
   VM_OP(kMove32JumpBack) {
     Set(base, pc->a, Get<uint32_t>(base, unit.b()));
-    pc += unit.c();
-    VM_POLL()
+    VM_BACK(unit.c())
   }
   VM_OP(kMove64JumpBack) {
     Set(base, pc->a, Get<uint64_t>(base, unit.b()));
-    pc += unit.c();
-    VM_POLL()
+    VM_BACK(unit.c())
   }
   VM_OP(kJumpTable) {
     // An index out of range takes the last entry.
@@ -952,6 +979,7 @@ failed:
 
 #undef VM_NEXT
 #undef VM_POLL
+#undef VM_BACK
 #undef VM_SET
 #undef VM_UNARY
 #undef VM_BINARY_FORM
