@@ -40,8 +40,9 @@ class CoreArbiter {
   static constexpr int64_t kHoldNs = 100'000;
   static constexpr int64_t kPatienceNs = 100'000'000;
   static constexpr int64_t kPatienceTurnNs = 2'000'000;
-  // A thread that gave its core away asks again after this time.
-  static constexpr int64_t kYieldNs = 300'000;
+  // A thread that gave its core away asks again after this time, if no other
+  // thread of its executor runs.
+  static constexpr int64_t kYieldNs = 100'000;
 
   struct Statistics {
     uint32_t peer_count = 0;        // Other executors, at the last look.

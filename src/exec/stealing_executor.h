@@ -276,14 +276,19 @@ class StealingExecutor final : public Executor {
   absl::Status JoinCores(const Options& options);
   // Whether a thread that runs a job of `lane` must give its core to another
   // process.
-  bool MustYield(uint32_t lane) const {
+  bool MustYield(uint32_t lane) {
     return cores_ != nullptr && MustYieldCore(lane);
   }
   // The same for a thread that is about to look for a job.
-  bool MustYield(const ThreadState& state) const {
+  bool MustYield(const ThreadState& state) {
     return cores_ != nullptr && MustYieldCore(LaneFor(state));
   }
-  bool MustYieldCore(uint32_t lane) const;
+  // Wakes threads that were held back, if there are cores for them now.
+  bool MustYieldCore(uint32_t lane);
+  // Whether `active` threads are as many as may run a job of `lane`.
+  bool HoldsBack(uint32_t lane, uint32_t active);
+  // This thread is active no more; false if there is a core for it after all.
+  bool LeaveCore();
   // The most urgent lane in which there may be a job for this thread.
   uint32_t LaneFor(const ThreadState& state) const;
   // Sleeps until this thread may have a core again, something is raised, or
@@ -406,6 +411,8 @@ class StealingExecutor final : public Executor {
   const int64_t caller_spin_max_ns_;
   const bool is_placed_;                  // By its options.
   std::unique_ptr<CoreArbiter> cores_;    // Fixed once created. May be null.
+  // Threads sleep that would run if there were a core for them.
+  std::atomic<bool> holds_back_{false};
   std::shared_ptr<TimerService> timers_;  // Fired by workers. May be null.
   const bool watches_jobs_;               // Threads write SharedState::running.
   const CallerMemory caller_memory_;

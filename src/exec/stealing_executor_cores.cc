@@ -3,8 +3,9 @@
 // A thread looks at its limit where it looks for jobs, and between two ranges
 // of tiles. If more threads are active than may be, and its job is not above
 // the lanes that lack cores, it leaves the rest of its job to others and
-// sleeps as an idle one. It asks again by itself after some time. Threads are
-// woken for a job whatever the limit is: then one of them waits for a core.
+// sleeps as an idle one. Jobs wake no more threads than may run, but one at
+// least: it waits for a core, and asks again by itself. A thread that runs
+// wakes those that were held back, once it sees that they may run.
 #include <algorithm>
 
 #include "base/check.h"
@@ -36,11 +37,36 @@ absl::Status StealingExecutor::JoinCores(const Options& options) {
   return absl::OkStatus();
 }
 
-bool StealingExecutor::MustYieldCore(uint32_t lane) const {
+bool StealingExecutor::MustYieldCore(uint32_t lane) {
   const uint32_t active = active_.load(std::memory_order_relaxed);
   cores_->Poll(active);
-  return active > cores_->limit() && lane <= cores_->lane() &&
+  const uint32_t limit = cores_->limit();
+  if (active < limit && holds_back_.load(std::memory_order_relaxed) &&
+      holds_back_.exchange(false, std::memory_order_seq_cst)) {
+    Wake(std::min(limit, concurrency_), kLaneCount - 1, nullptr, nullptr, 0);
+  }
+  return active > limit && lane <= cores_->lane() &&
          !stopping_.load(std::memory_order_relaxed);
+}
+
+bool StealingExecutor::HoldsBack(uint32_t lane, uint32_t active) {
+  // One thread is awake, and waits for a core.
+  if (lane > cores_->lane() || active < std::max(cores_->limit(), 1u)) {
+    return false;
+  }
+  holds_back_.store(true, std::memory_order_seq_cst);
+  return true;
+}
+
+bool StealingExecutor::LeaveCore() {
+  uint32_t active = active_.load(std::memory_order_relaxed);
+  do {
+    TAKT_CHECK(active > 0);
+    if (active <= cores_->limit()) return false;  // Another thread has left.
+  } while (!active_.compare_exchange_weak(active, active - 1,
+                                          std::memory_order_seq_cst));
+  holds_back_.store(true, std::memory_order_seq_cst);
+  return true;
 }
 
 uint32_t StealingExecutor::LaneFor(const ThreadState& state) const {
@@ -58,10 +84,9 @@ void StealingExecutor::YieldCore(ThreadState& state, int64_t deadline_ns) {
   SpillNext(state);
   SharedState& shared = state.shared;
   BecomeRealTime(state);
+  if (!LeaveCore()) return;
   const int64_t start_ns = NowNs();
   RecordHere(EventKind::kWorkerPark, 0);
-  const uint32_t active = active_.fetch_sub(1, std::memory_order_seq_cst);
-  TAKT_CHECK(active > 0);
   Announce(state);
   int64_t now_ns = start_ns;
   while (shared.sleeper.raised() == 0 && now_ns < deadline_ns &&
@@ -69,8 +94,10 @@ void StealingExecutor::YieldCore(ThreadState& state, int64_t deadline_ns) {
     const uint32_t others = active_.load(std::memory_order_seq_cst);
     cores_->Poll(others);
     if (others < std::min(concurrency_, cores_->limit())) break;
-    const int64_t sleep_ns =
-        HasWork(state, state.lanes()) ? CoreArbiter::kYieldNs : kIdleYieldNs;
+    // Threads that run look for this one, too.
+    const int64_t sleep_ns = others == 0 && HasWork(state, state.lanes())
+                                 ? CoreArbiter::kYieldNs
+                                 : kIdleYieldNs;
     shared.sleeper.Sleep(std::min(deadline_ns, now_ns + sleep_ns));
     now_ns = NowNs();
   }

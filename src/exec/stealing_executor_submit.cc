@@ -216,6 +216,9 @@ void StealingExecutor::Wake(uint32_t count, uint32_t lane,
         active >= cpu_count_ + crowding) {
       return;
     }
+    if (cores_ != nullptr && allowed == nullptr && HoldsBack(lane, active)) {
+      return;
+    }
     if (!WakeOne(lane, allowed, from)) return;
   }
 }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "exec/executor.h"
+#include "topology/topology.h"
 
 namespace takt::exec {
 namespace {
@@ -46,7 +47,10 @@ class CoreArbiterTest : public ::testing::Test {
   ~CoreArbiterTest() override { unlink(path_.c_str()); }
 
   std::unique_ptr<CoreArbiter> Join(uint64_t cpus = 3, uint32_t share = 0) {
-    auto arbiter = CoreArbiter::Join(path_, CpuSet::FromMask(cpus), share);
+    return Join(CpuSet::FromMask(cpus), share);
+  }
+  std::unique_ptr<CoreArbiter> Join(const CpuSet& cpus, uint32_t share = 0) {
+    auto arbiter = CoreArbiter::Join(path_, cpus, share);
     EXPECT_TRUE(arbiter.ok()) << arbiter.status();
     return arbiter.ok() ? *std::move(arbiter) : nullptr;
   }
@@ -222,6 +226,53 @@ TEST_F(CoreArbiterTest, AnExecutorGivesItsCoresToUrgentWorkOfAnother) {
   EXPECT_TRUE(frames.Wait());
   vision->Shutdown();
   policy->Shutdown();
+}
+
+// Another process has all cores but one, as long as `has` is true.
+void HoldAllCoresButOne(CoreArbiter& arbiter, const std::atomic<bool>& has) {
+  const uint32_t count = Executor::AvailableConcurrency() - 1;
+  arbiter.Add(kUrgentLane, count, kInfiniteFuture);
+  while (has) {
+    arbiter.Poll(count);
+    usleep(1000);
+  }
+  arbiter.Remove(kUrgentLane, count);
+  arbiter.BecomeIdle();
+}
+
+TEST_F(CoreArbiterTest, JobsWakeNoThreadsThatHaveNoCore) {
+  const uint32_t count = Executor::AvailableConcurrency();
+  if (count < 2) {
+    GTEST_SKIP() << "needs two cores";
+  }
+  const auto urgent = Join(topology::AllowedCpus());
+  std::atomic<bool> has_cores{true};
+  std::thread process([&] { HoldAllCoresButOne(*urgent, has_cores); });
+  const Ref<Executor> vision = MakeExecutor(count);
+  RunningTilesJob layer(*vision, 8, 1, [] { Spin(20'000); });
+  for (int i = 0; i < 500; ++i) {
+    layer.Start();
+    ASSERT_TRUE(layer.Wait());
+  }
+  // Some at the beginning, or where the machine stops the other process.
+  EXPECT_LT(vision->statistics().cores.yield_count, 100u);
+
+  // Threads that were held back come when their cores are free.
+  std::atomic<bool> ends{false};
+  std::atomic<bool> had_all{false};
+  RunningTilesJob frames(*vision, 1'000'000, 1, [&] {
+    if (!ends) Spin(100'000);
+    if (frames.running == static_cast<int>(count)) had_all = true;
+  });
+  frames.Start();
+  EXPECT_TRUE(WaitFor([&] { return frames.tiles_done > 100; }));
+  had_all = false;
+  has_cores = false;
+  EXPECT_TRUE(WaitFor([&] { return had_all.load(); }));
+  ends = true;
+  EXPECT_TRUE(frames.Wait());
+  process.join();
+  vision->Shutdown();
 }
 
 TEST_F(CoreArbiterTest, ACallerThatHelpsGivesItsCoreAway) {
