@@ -34,15 +34,19 @@ Timeline::~Timeline() {
 }
 
 void Timeline::operator delete(Timeline* timeline, std::destroying_delete_t) {
-  timeline->Abandon();
+  // Without an anchor no other thread can reach the timeline any more.
+  const bool is_alone = timeline->anchors_.load(std::memory_order_acquire) == 1;
+  if (!is_alone || timeline->is_awaited()) timeline->Abandon();
   timeline->ReleaseStorage();
 }
 
 void Timeline::ReleaseStorage() {
   // Release and acquire: the last thread sees what the others have written.
-  const int32_t before = anchors_.fetch_sub(1, std::memory_order_acq_rel);
-  TAKT_CHECK(before >= 1);
-  if (before != 1) return;
+  if (anchors_.load(std::memory_order_acquire) != 1) {
+    const int32_t before = anchors_.fetch_sub(1, std::memory_order_acq_rel);
+    TAKT_CHECK(before >= 1);
+    if (before != 1) return;
+  }
   this->~Timeline();
   BlockPool::Free(this);
 }

@@ -170,6 +170,10 @@ class Timeline final : public Object {
 
   void RetainStorage() { anchors_.fetch_add(1, std::memory_order_relaxed); }
   void ReleaseStorage();
+  // For the thread that has the timeline to itself.
+  bool is_awaited() const ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return first_ != nullptr;
+  }
   // Notifies the remaining waiters that no signal will come.
   void Abandon() ABSL_LOCKS_EXCLUDED(mutex_);
 
