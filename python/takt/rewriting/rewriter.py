@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from . import (attention, batches, boxes, branches, channels_last, endings, joined, quantized, recurrent,
-               scatter, signed, slicing, stretched, tiled_calls, top_k)
+from . import (attention, batches, boxes, branches, channels_last, endings, equals, joined, quantized,
+               recurrent, scatter, signed, slicing, stretched, tiled_calls, top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, names
 from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import (DOMAIN, ROWS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS, has_winograd_parts, make_kernel,
@@ -52,7 +52,8 @@ def rewrite(model: Any, precision: str = "") -> tuple[Any, list[AnyKernel]]:
              nothing that a kernel could do; then the model is the old one.
     """
     # Folding copies the model, and the other passes change the copy.
-    rewriter = _Rewriter(canonical.reduce(branches.merge(batches.split(signed.shift(folding.fold(model))))), precision)
+    signed_model = equals.merge(signed.shift(folding.fold(model)))
+    rewriter = _Rewriter(canonical.reduce(branches.merge(batches.split(signed_model))), precision)
     if not rewriter.run():
         return model, []
     return rewriter.result(), rewriter.kernels
