@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from . import subgraphs
+from . import inference, subgraphs
 from ..errors import CompileError
 
 # Elements of these types have so many bytes in a file, by the numbers of onnx.TensorProto.
@@ -50,11 +50,13 @@ def check_domains(graph: Any) -> None:
     for one of ONNX, as it looks at names alone."""
     import onnx
 
+    types = inference.elements_of(graph)
     for node in graph.node:
         for inner in subgraphs.subgraphs_of(node):
             check_domains(inner)
-        # The importer knows some of ONNX Runtime's own.
-        if node.domain in ("", "ai.onnx") or node.domain == "com.microsoft" and not onnx.defs.has(node.op_type):
+        # The importer knows some of ONNX Runtime's own, if the file states the types of their results.
+        is_runtimes = node.domain == "com.microsoft" and not onnx.defs.has(node.op_type)
+        if node.domain in ("", "ai.onnx") or is_runtimes and all(types.get(name) for name in node.output if name):
             continue
         raise CompileError(f"{node.domain}::{node.op_type} {node.name or node.output[0]!r}: "
                            f"{_reason(node, graph)}")
@@ -88,6 +90,8 @@ def _reason(node: Any, graph: Any) -> str:
     if node.domain == "com.microsoft.nchwc":
         return ("not known; ONNX Runtime has optimized the network for one processor: save it at the level basic or "
                 "extended")
+    if node.domain == "com.microsoft":
+        return "not known with these attributes and types"
     if node.domain != "ai.onnx.ml":
         return "not known"
     if node.op_type == "ZipMap":

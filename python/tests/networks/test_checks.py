@@ -124,3 +124,6 @@ def test_operators_of_other_domains_are_named(tmp_path, operator, message):
 
 def test_the_importer_may_know_operators_of_onnx_runtime():
     checks.check_domains(parse("net (float[4] x) => (float[4] y) { y = com.microsoft.Inverse(x) }").graph)
+    untyped = parse("net (float[4] x) => (float[4] y) { z = com.microsoft.Inverse(x) y = Neg(z) }").graph
+    with pytest.raises(takt.CompileError, match="com.microsoft::Inverse 'z': not known with these attributes and types"):
+        checks.check_domains(untyped)
