@@ -13,6 +13,11 @@ from typing import Any, Callable
 import numpy as np
 
 _MICROSOFT = "com.microsoft"
+# What ONNX Runtime fuses with what comes before it, and its numbers in their order.
+_ACTIVATIONS = {
+    "Elu": ("alpha",), "HardSigmoid": ("alpha", "beta"), "LeakyRelu": ("alpha",), "Relu": (), "Selu": ("alpha", "gamma"),
+    "Sigmoid": (), "Softplus": (), "Softsign": (), "Tanh": (), "ThresholdedRelu": ("alpha",),
+}
 _SQRT_HALF = np.float32(math.sqrt(0.5))
 _FAST_GELU = (np.float32(math.sqrt(2 / math.pi)), np.float32(0.044715))
 _EXACT_TERMS = 256  # So many products of bytes less their zero points have a sum that is exact in floats.
@@ -36,6 +41,7 @@ class OperatorPorter:
             ("", "Cast"): self.on_cast,
             ("", "DequantizeLinear"): self.on_dequantize,
             (_MICROSOFT, "QLinearAdd"): self.on_qlinear_binary,
+            (_MICROSOFT, "QLinearConv"): self.on_qlinear_conv,
             (_MICROSOFT, "QLinearMul"): self.on_qlinear_binary,
             (_MICROSOFT, "QLinearSigmoid"): self.on_qlinear_unary,
             (_MICROSOFT, "QLinearLeakyRelu"): self.on_qlinear_unary,
@@ -113,7 +119,15 @@ class OperatorPorter:
             if bias is None:
                 return False
             inputs.append(bias)
-        found = self.emit("Conv", inputs, **self.attributes(node))
+        own = self.attributes(node)
+        if not own.pop("channels_last", 0):
+            return self.quantize(self.emit("Conv", inputs, **own), y_scale, y_zero, node.output[0])
+        rank = len(self.shapes.get(w, []))
+        if rank < 3:
+            return False
+        first, last = [0, rank - 1, *range(1, rank - 1)], [0, *range(2, rank), 1]
+        inputs[0] = self.emit("Transpose", inputs[:1], perm=first)
+        found = self.emit("Transpose", [self.emit("Conv", inputs, **own)], perm=last)
         return self.quantize(found, y_scale, y_zero, node.output[0])
 
     def on_qlinear_matmul(self, node: Any) -> bool:
@@ -306,11 +320,9 @@ class OperatorPorter:
         inputs = [found]
         if function == "Clip":
             inputs += [self.constant(np.float32(value)) for value in values]
-        elif function == "LeakyRelu":
-            own = {"alpha": values[0]}
-        elif function == "HardSigmoid":
-            own = {"alpha": values[0], "beta": values[1]}
-        elif function not in ("", "Relu", "Sigmoid", "Tanh"):
+        elif function in _ACTIVATIONS:
+            own = dict(zip(_ACTIVATIONS[function], values))
+        elif function:
             return False
         self.emit(function or "Identity", inputs, node.output[0], **own)
         return True
@@ -348,9 +360,12 @@ class OperatorPorter:
     def on_fused_gemm(self, node: Any) -> bool:
         own = self.attributes(node)
         activation = own.pop("activation", b"Relu").decode()
-        if activation not in ("Relu", "Sigmoid", "Tanh") or any(key.startswith("activation") for key in own):
+        numbers = {name: own.pop(f"activation_{name}") for name in ("alpha", "beta", "gamma")
+                   if f"activation_{name}" in own}
+        if activation not in _ACTIVATIONS:
             return False
-        self.emit(activation, [self.emit("Gemm", list(node.input), **own)], node.output[0])
+        taken = {name: value for name, value in numbers.items() if name in _ACTIVATIONS[activation]}
+        self.emit(activation, [self.emit("Gemm", list(node.input), **own)], node.output[0], **taken)
         return True
 
     def on_blocks_of_bits(self, node: Any) -> bool:

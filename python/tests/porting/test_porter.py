@@ -695,10 +695,30 @@ def test_embeddings_are_sums_of_tables(has_segments, has_mask):
     check_microsoft(model, feeds)
 
 
-def test_a_fused_gemm_ends_with_its_activation():
+@pytest.mark.parametrize("activation, numbers", [
+    ("Relu", {}), ("Elu", {"alpha": 0.7}), ("LeakyRelu", {"alpha": 0.2}), ("HardSigmoid", {"alpha": 0.3, "beta": 0.4}),
+    ("Tanh", {"alpha": 1.0}), ("Selu", {"alpha": 1.5, "gamma": 1.1}),
+])
+def test_a_fused_gemm_ends_with_its_activation(activation, numbers):
+    own = {f"activation_{name}": value for name, value in numbers.items()}
     model = model_of([helper.make_node("FusedGemm", ["x", "w", "b"], ["y"], domain="com.microsoft", transB=1, alpha=0.5,
-                                       activation="Relu")], {"x": [4, 6]}, {"y": [4, 3]}, w=floats(3, 6), b=floats(3))
+                                       activation=activation, **own)],
+                     {"x": [4, 6]}, {"y": [4, 3]}, w=floats(3, 6), b=floats(3))
     check_microsoft(model, {"x": floats(4, 6)})
+
+
+def test_a_quantized_convolution_of_onnx_runtime_has_its_channels_last():
+    numbers = {"xs": np.float32(0.02), "xz": np.uint8(120), "ws": np.float32(0.01), "wz": np.int8(0),
+               "ys": np.float32(0.1), "yz": np.uint8(100)}
+    names = ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz", "b"]
+    model = model_of(
+        [helper.make_node("QLinearConv", names, ["y"], domain="com.microsoft", channels_last=1, pads=[1, 1, 1, 1],
+                          strides=[2, 1])],
+        {"x": (TensorProto.UINT8, [1, 5, 6, 2])}, {"y": (TensorProto.UINT8, [1, 3, 6, 3])},
+        w=RNG.integers(-128, 127, (3, 2, 3, 3)).astype(np.int8), b=np.array([100, -50, 7], np.int32), **numbers)
+    feeds = {"x": RNG.integers(0, 255, (1, 5, 6, 2)).astype(np.uint8)}
+    wanted, found = ort_run(model, feeds)[0], ort_run(porter.port(model), feeds)[0]
+    assert np.abs(found.astype(int) - wanted).max() <= 1 and np.ptp(wanted) > 20
 
 
 def test_what_is_ported_compiles_and_runs(needs_compiler, tmp_path):
