@@ -69,6 +69,12 @@ OperationTrace::Kind TraceKindOf(hal::TransferRequest::Kind kind) {
   TAKT_CHECK(false);
 }
 
+// False, too, if the fence has failed.
+bool IsReached(const hal::Fence* fence) {
+  bool reached = true;
+  return fence == nullptr || (fence->Query(&reached).ok() && reached);
+}
+
 // Mapping and transfers are always possible in the process's own memory.
 constexpr hal::BufferUsage kImpliedUsage =
     hal::kUsageTransferSource | hal::kUsageTransferTarget |
@@ -244,18 +250,32 @@ void Device::RunStep(const hal::QueueTicket& ticket, const OperationTag& tag,
   }
 }
 
+absl::Status Device::Commit(PooledStorage& storage, const OperationTag& tag) {
+  const absl::Status status = memory_->CommitStorage(storage);
+  if (status.ok()) trace_.Memory(tag, EventKind::kAlloca, storage);
+  return status;
+}
+
 absl::StatusOr<Ref<hal::Buffer>> Device::QueueAlloca(
     const hal::QueueTicket& ticket, const hal::BufferParams& params,
     uint64_t byte_length) {
   TAKT_RETURN_IF_ERROR(memory_->CheckLength(byte_length));
   Ref<PooledStorage> storage = memory_->ReserveStorage(byte_length, blocks());
-  Ref<hal::Buffer> buffer = CreateBuffer(storage, params);
   const OperationTag tag = trace_.Issue(OperationTrace::kAlloca, ticket);
-  if (memory_->budget() == nullptr) {
+  const bool is_bounded = memory_->budget() != nullptr;
+  if (!is_bounded && IsReached(ticket.wait)) {
+    // The memory comes first, as long as only this thread knows the storage.
+    const WorkScope work(*this);
+    const absl::Status status = Commit(*storage, tag);
+    Ref<hal::Buffer> buffer = CreateBuffer(std::move(storage), params);
+    trace_.Done(tag, ticket.signal, status);
+    Tell(ticket.signal, status);
+    return buffer;
+  }
+  Ref<hal::Buffer> buffer = CreateBuffer(storage, params);
+  if (!is_bounded) {
     RunStep(ticket, tag, [storage = std::move(storage), this, tag] {
-      const absl::Status status = memory_->CommitStorage(*storage);
-      if (status.ok()) trace_.Memory(tag, EventKind::kAlloca, *storage);
-      return status;
+      return Commit(*storage, tag);
     });
     return buffer;
   }

@@ -146,6 +146,8 @@ class Device final : public hal::Device {
   template <typename Step>
   void RunStep(const hal::QueueTicket& ticket, const OperationTag& tag,
                Step step);
+  // Gives a reserved storage its memory.
+  absl::Status Commit(PooledStorage& storage, const OperationTag& tag);
   // Runs a checked command buffer on this thread if it is small enough. Returns
   // whether it did, and has kept `submission` then.
   bool TryExecuteInline(const hal::QueueTicket& ticket, const OperationTag& tag,
