@@ -1,4 +1,4 @@
-"""Which recipe fits an ONNX network, by its convolutions."""
+"""Which recipe fits an ONNX network, by its convolutions and its weights."""
 
 from __future__ import annotations
 
@@ -13,13 +13,21 @@ from ..networks import inference
 _IM2COL_ELEMENTS_MAX = 0.01
 # Networks of fewer weights have products so small that tiled data gain nothing.
 _SMALL_WEIGHTS = 1_000_000
+_SMALL_OPEN_WEIGHTS = 1 << 15  # Of networks of open sizes, whose products are none of Takt's kernels.
+_TURNING = {"GRU", "If", "LSTM", "Loop", "RNN", "Scan"}  # What they multiply would be tiled in each turn.
 
 
-def is_small(model: Any) -> bool:
-    """Whether an onnx.ModelProto has no convolutions, and few weights."""
-    if any("Conv" in node.op_type for node in model.graph.node):
-        return False
-    return sum(math.prod(tensor.dims) for tensor in model.graph.initializer) < _SMALL_WEIGHTS
+def recipe_of_products(model: Any, is_open: bool) -> str | None:
+    """The recipe for an onnx.ModelProto without convolutions; None: it has some, or many weights of known sizes.
+
+    is_open  sizes of its tensors are not known."""
+    kinds = {node.op_type for node in model.graph.node}
+    if any("Conv" in kind for kind in kinds):
+        return None
+    weights = sum(math.prod(tensor.dims) for tensor in model.graph.initializer)
+    if not is_open or kinds & _TURNING:
+        return "plain" if weights < _SMALL_WEIGHTS else None
+    return "plain" if weights < _SMALL_OPEN_WEIGHTS else "open"
 
 
 def recipe_of(model: Any) -> str | None:

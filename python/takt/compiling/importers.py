@@ -229,11 +229,11 @@ def _source_of(network: Any, model: Any, path: pathlib.Path, one: samples.OneSam
     graph = network.graph
     is_quantized = any(node.op_type == "QuantizeLinear" for node in graph.node)
     constants = {tensor.name for tensor in graph.initializer}
+    is_open = not _has_known_sizes(graph)
     recipe = None
     try:
-        if convolutions.is_small(network):
-            recipe = "plain"
-        elif not is_quantized:
+        recipe = convolutions.recipe_of_products(network, is_open and not is_quantized)
+        if recipe is None and not is_quantized:
             recipe = convolutions.recipe_of(network)
     except Exception as error:  # Shape inference does not take every network.
         failed["recipe"] = said(error)
@@ -241,7 +241,7 @@ def _source_of(network: Any, model: Any, path: pathlib.Path, one: samples.OneSam
     if _has_doubles(graph):
         # By default the compiler makes floats of doubles, except in the declarations of inputs and results.
         flags.append("--iree-input-demote-f64-to-f32=false")
-    if one is not None or not _has_known_sizes(graph):
+    if one is not None or is_open:
         # Assertions say that all arguments have as many samples, and that sizes which a call finds are equal where the
         # operands of an operator meet: the compiler takes them for equal, and would read beyond one that is 1.
         flags += [_KEEP_ASSERTIONS, "--iree-torch-use-strict-symbolic-shapes=false"]

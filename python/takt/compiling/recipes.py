@@ -100,6 +100,12 @@ RECIPES: dict[str, Recipe] = {
             "channels_last",
             (*_TILED, _CHANNELS_LAST),
             "tiled data, convolutions with the channels innermost",
+            fallback="open",
+        ),
+        Recipe(
+            "open",
+            (*_REWRITTEN, _CHANNELS_LAST),
+            "as channels_last, for products of open sizes: data are tiled before reshapes move",
         ),
         Recipe(
             "im2col",

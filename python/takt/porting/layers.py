@@ -32,7 +32,6 @@ class LayerPorter:
             ("", "LRN"): self.on_response_normalization,
             ("", "LpNormalization"): self.on_lp_normalization,
             ("", "LpPool"): self.on_lp_pool,
-            ("", "MatMul"): self.on_product_of_matrices,
             ("", "ReduceLogSum"): self.on_single_numbers,
             ("", "RMSNormalization"): self.on_rms_normalization,
             ("", "RotaryEmbedding"): self.on_rotary_embedding,
@@ -245,35 +244,6 @@ class LayerPorter:
         norm = self.emit("Pow", [self.emit("Add", [share, self.number(own.get("bias", 1.0))]),
                                  self.number(own.get("beta", 0.75))])
         self.emit("Div", [source, norm], node.output[0])
-        return True
-
-    def on_product_of_matrices(self, node: Any) -> bool:
-        return self.on_empty_product(node) or self.on_vector_product(node)
-
-    def on_empty_product(self, node: Any) -> bool:
-        """A product of rows without elements is zero: the compiler divides by their number."""
-        shape, result = self.shapes.get(node.input[0], [None]), self.shapes.get(node.output[0], [None])
-        inner = shape[0 if node.op_type == "Gemm" and self.attributes(node).get("transA", 0) else -1] if shape else None
-        if inner != 0 or None in result or node.input[0] not in self.types:
-            return False
-        dtype = self.onnx.helper.tensor_dtype_to_np_dtype(self.types[node.input[0]])
-        zeros = self.constant(np.zeros(result, dtype))
-        if node.op_type == "Gemm" and len(node.input) > 2 and node.input[2]:
-            beta = self.constant(np.asarray(self.attributes(node).get("beta", 1.0), dtype))
-            self.emit("Add", [self.emit("Mul", [node.input[2], beta]), zeros], node.output[0])
-        else:
-            self.emit("Identity", [zeros], node.output[0])
-        return True
-
-    def on_vector_product(self, node: Any) -> bool:
-        """A vector and matrices: the vector is a matrix of one row or column."""
-        ranks = [len(self.shapes.get(name, ())) for name in node.input]
-        if sorted(ranks)[0] != 1 or max(ranks) < 3:
-            return False
-        axis = -2 if ranks[0] == 1 else -1
-        line = self.constant([0 if ranks[0] == 1 else 1])
-        sides = [self.emit("Unsqueeze", [name, line]) if rank == 1 else name for name, rank in zip(node.input, ranks)]
-        self.emit("Squeeze", [self.emit("MatMul", sides), self.constant([axis])], node.output[0])
         return True
 
     def on_expand(self, node: Any) -> bool:

@@ -16,7 +16,8 @@ import numpy as np
 
 from . import (bounds, boxes, chances, classic, decoding, deformed, doubles, einsum, experts, filters, fourier,
                functions, images, inverses, layers, limits, linear, lists, loops, mapped, operators, places, powers,
-               regions, resized, scales, scores, sequences, transposed, trees, uniques, unrolled, vectors, volumes)
+               products, regions, resized, scales, scores, sequences, transposed, trees, uniques, unrolled, vectors,
+               volumes)
 from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, subgraphs, terms
 
@@ -256,9 +257,10 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
               experts.ExpertPorter, filters.FilterPorter, fourier.FourierPorter, functions.FunctionPorter,
               images.ImagePorter, inverses.InversePorter, layers.LayerPorter, limits.LimitPorter, linear.LinearPorter,
               lists.ListPorter, loops.LoopPorter, mapped.MapPorter, operators.OperatorPorter, places.PlacePorter,
-              powers.PowerPorter, regions.RegionPorter, resized.ResizePorter, scales.ScalePorter,
-              sequences.SequencePorter, transposed.TransposedPorter, trees.TreePorter, uniques.UniquePorter,
-              unrolled.UnrolledPorter, vectors.VectorPorter, volumes.VolumePorter, graphs.NodeReader):
+              powers.PowerPorter, products.ProductPorter, regions.RegionPorter, resized.ResizePorter,
+              scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter, trees.TreePorter,
+              uniques.UniquePorter, unrolled.UnrolledPorter, vectors.VectorPorter, volumes.VolumePorter,
+              graphs.NodeReader):
     """Replaces the nodes of a graph that it `concerns`, but for those whose first result is in `left`."""
 
     def __init__(self, graph: Any, opset: int, left: set[str], concerns: Callable[[Any], bool] = lambda node: True
@@ -300,6 +302,7 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
             ("", "ConvTranspose"): self.on_transposed,
             ("", "DeformConv"): self.on_deformed,
             ("", "Loop"): self.on_loop,
+            ("", "MatMul"): self.on_product_of_matrices,
             ("", "MaxPool"): self.on_max_pool,
             ("", "MaxUnpool"): self.on_max_unpool,
             ("", "Pad"): self.on_pad,

@@ -50,14 +50,17 @@ def test_without_convolutions_there_is_no_choice():
     assert convolutions.recipe_of(network()) is None
 
 
-def test_small_networks_without_convolutions():
-    def products(rows, columns):
+def test_products_go_by_weights():
+    def products(rows, columns, kind="MatMul"):
         weights = numpy_helper.from_array(np.zeros((rows, columns), np.float32), "w")
-        inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, rows])]
-        outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, columns])]
-        graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "network", inputs, outputs, [weights])
+        inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", rows])]
+        outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", columns])]
+        graph = helper.make_graph([helper.make_node(kind, ["x", "w"], ["y"])], "network", inputs, outputs, [weights])
         return helper.make_model(graph)
 
-    assert convolutions.is_small(products(64, 64))
-    assert not convolutions.is_small(products(1000, 1000))
-    assert not convolutions.is_small(network((16, 3, 1)))
+    choose = convolutions.recipe_of_products
+    assert [choose(products(64, 64), is_open) for is_open in (False, True)] == ["plain", "plain"]
+    assert [choose(products(256, 256), is_open) for is_open in (False, True)] == ["plain", "open"]
+    assert [choose(products(1000, 1000), is_open) for is_open in (False, True)] == [None, "open"]
+    assert choose(products(256, 256, "GRU"), True) == "plain"
+    assert choose(network((16, 3, 1)), True) is None
