@@ -16,7 +16,7 @@ from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
-from . import batching, casts, convolutions, gathers, programs, reductions, sizing, states
+from . import batching, casts, convolutions, gathers, programs, reductions, sizing, states, whiles
 from ..porting import bounds, boxes, loops, nans, overhang, porter, tops, unsigned, widening, words
 from ..networks import checks, counting, inference, plain, samples, static_shapes, subgraphs
 from ..errors import CompileError
@@ -412,7 +412,7 @@ def _import_onnx(model: Any, what: str) -> str:
              "--data-prop" if inference.follows_values(model.graph) else "--no-data-prop"],
             what,
         )
-        program = states.keep_apart(casts.lower(pathlib.Path(target).read_text()))
+        program = whiles.lower(states.keep_apart(casts.lower(pathlib.Path(target).read_text())))
         return reductions.keep_apart(gathers.keep_apart(program))
 
 

@@ -193,9 +193,10 @@ def reads(node: Any) -> list[str]:
 
 
 def inputs(node: Any) -> set[str]:
-    """The tensors that a node reads, those of its subgraphs included."""
+    """The tensors that a node reads; those too that its subgraphs read of the graphs around them."""
     read = set(node.input)
     for graph in subgraphs.subgraphs_of(node):
-        for inner in graph.node:
-            read |= inputs(inner)
+        own = {each.name for each in (*graph.input, *graph.initializer)}
+        own.update(name for inner in graph.node for name in inner.output)
+        read.update({value.name for value in graph.output}.union(*map(inputs, graph.node)) - own)
     return read

@@ -13,7 +13,7 @@ import numpy as np
 
 # Loops are not opened beyond this number of nodes in a graph.
 NODES_MAX = 8192
-# Begins the name of a loop that is not opened: one that its condition ends may have many turns that do nothing.
+# Begins the name of a loop that is not opened, since only its condition ends it.
 KEPT = "takt.kept."
 
 
@@ -40,15 +40,6 @@ def never_ends(loop: Any, constants: dict[str, np.ndarray]) -> bool:
     """Whether all turns of a Loop are taken, since its condition is always true."""
     opener = _Opener(loop, constants, {}, 0, {})
     return opener.never_ends(opener.attributes["body"], loop.input[1])
-
-
-def limit_of(loop: Any, constants: dict[str, np.ndarray], opsets: dict[str, int], most: int) -> int | None:
-    """A number of turns behind which the condition of a Loop is false whatever is computed, such as that of a counter
-    in an And; None: there is none of `most` or fewer."""
-    opener = _Opener(loop, constants, {}, 0, opsets)
-    found = (opener.turns_until_false(body, most, list(loop.input[2:]))
-             for body in opener.parts_of_condition(opener.attributes["body"]))
-    return min((turns for turns in found if turns is not None and turns <= most), default=None)
 
 
 def subgraphs_of(node: Any) -> Iterator[Any]:
@@ -229,27 +220,6 @@ class _Opener:
         except Exception:  # What the reference of the package onnx does not know.
             return None
         return most + 1
-
-    def parts_of_condition(self, body: Any) -> Iterator[Any]:
-        """The body with each part of the condition in its place: if one is false, the condition is."""
-        _, makers = self.next_condition(body)
-        left = [(body.output[0].name, True)]  # A tensor, and whether the condition is false where it is not true.
-        while left:
-            name, is_straight = left.pop()
-            maker = makers.get(name)
-            if maker is None:
-                continue
-            kind = maker.op_type
-            if kind in ("Identity", "Not", "And" if is_straight else "Or"):
-                left.extend((each, is_straight != (kind == "Not")) for each in maker.input)
-                continue
-            part = self.onnx.GraphProto()
-            part.CopyFrom(body)
-            if not is_straight:
-                part.node.append(self.onnx.helper.make_node("Not", [name], [self.fresh()]))
-                name = part.node[-1].output[0]
-            part.output[0].name = name
-            yield part
 
     def needed(self, body: Any, results: list[str], given: set[str]) -> tuple[list[Any], set[str]]:
         """The nodes that make the results, and which results need what is not known."""

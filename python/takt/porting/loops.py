@@ -1,7 +1,7 @@
 """Loops whose number of turns is not known: a part of `porter`.
 
-The compiler has those whose results are states alone, of shapes that stay the same, and takes all of their
-turns: it does not look at the condition.
+The compiler has those whose results are states alone, of shapes that stay the same. Its importer does not look at the
+condition of a loop: `compiling.whiles` does, if it is a tensor of one dimension.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ import numpy as np
 
 from ..errors import CompileError
 from ..networks import graphs, inference, subgraphs
-
-_TURNS_MAX = 1 << 16  # Of a loop that a computed condition ends.
 
 
 class LoopPorter:
@@ -38,53 +36,22 @@ class LoopPorter:
         if not changed.input[1]:
             changed.input[1] = self.constant(np.array(True))
         self.state_shapes(changed, inner, states)
-        self.state_limit(changed)
         if (len(kept) == states and not subgraphs.never_ends(changed, self.constants)
-                and self.has_limit(changed)):
-            self.state_condition(changed, inner, states)
+                and not node.name.startswith(subgraphs.KEPT)):
+            self.end_by_condition(changed, inner)
         if changed == node:
             return False
         self.out.append(changed)
         return True
 
-    def has_limit(self, node: Any) -> bool:
-        limit = self.constants.get(node.input[0])
-        return bool(node.input[0]) and (limit is None or int(limit.reshape(())) <= _TURNS_MAX)
-
-    def state_limit(self, node: Any) -> None:
-        """A part of the condition may bound the turns, such as that of a counter."""
-        if self.has_limit(node) or subgraphs.never_ends(node, self.constants):
-            return
-        turns = subgraphs.limit_of(node, self.constants, {"": self.opset}, _TURNS_MAX)
-        if turns is not None:
-            node.input[0] = self.constant(np.array(turns, np.int64))
-
-    def state_condition(self, node: Any, body: Any, states: int) -> None:
-        """Makes the condition a state. Behind the last turn that it allows, the states stay as they are."""
-        boolean, make = self.onnx.TensorProto.BOOL, self.onnx.helper.make_node
-        goes_on, went_on = self.fresh("goes_on"), self.fresh("went_on")
-        always = self.constant(np.array(True))
-        befores, afters = list(body.input)[2:], list(body.output)
-        new = [self.fresh("state") for _ in range(states)]
-        scalar = self.constant(np.zeros(0, np.int64))
-        one = self.fresh("goes_on")
-        body.node.append(make("Reshape", [afters[0].name, scalar], [one]))
-        body.node.append(make("And", [went_on, one], [goes_on]))
-        for before, after, name in zip(befores, afters[1:], new):
-            body.node.append(make("Where", [went_on, after.name, before.name], [name]))
-        still = self.fresh("still")
-        body.node.append(make("Identity", [body.input[1].name], [still]))
-        del body.input[2:], body.output[:]
-        for name in (still, goes_on):
-            body.output.append(self.onnx.helper.make_tensor_value_info(name, boolean, []))
-        body.input.append(self.onnx.helper.make_tensor_value_info(went_on, boolean, []))
-        body.input.extend(befores)
-        for after, name in zip(afters[1:], new):
-            body.output.add(name=name).type.CopyFrom(after.type)
-        body.output.extend(afters[1 + states:])
-        first = self.emit("Reshape", [node.input[1], scalar]) if node.input[1] else always
-        node.input[:] = [node.input[0], always, first, *node.input[2:]]
-        node.output[:] = [self.fresh("went_on"), *node.output]
+    def end_by_condition(self, node: Any, body: Any) -> None:
+        """Makes the condition a tensor of one dimension."""
+        line = self.constant(np.array([1]))
+        goes_on = self.fresh("goes_on")
+        body.node.append(self.onnx.helper.make_node("Reshape", [body.output[0].name, line], [goes_on]))
+        for name, value, shape in ((body.input[1].name, body.input[1], []), (goes_on, body.output[0], [1])):
+            value.CopyFrom(self.onnx.helper.make_tensor_value_info(name, self.onnx.TensorProto.BOOL, shape))
+        node.input[1] = self.emit("Reshape", [node.input[1], line])
         node.name = subgraphs.KEPT + node.name
 
     def state_shapes(self, node: Any, body: Any, states: int) -> None:
@@ -111,6 +78,10 @@ class LoopPorter:
                for name, after in zip(node.input[2:], body.output[1:])):
             return
         stated = inference.sizes_of(body)
+        results = {value.name for value in body.output}
+        values = [value for value in body.value_info if value.name not in results]  # Those may lack a shape.
+        del body.value_info[:]
+        body.value_info.extend(values)
         for i, value in enumerate(given):
             for inner in (body.input[2 + i], body.output[1 + i]):
                 if stated.get(inner.name) != self.shapes[node.input[2 + i]]:
@@ -150,6 +121,5 @@ def check(graph: Any, known: dict[str, np.ndarray] | None = None) -> None:
         if rows:
             raise CompileError(f"{what}: its number of turns must be known, and not too large, for what each turn "
                                f"gives ({', '.join(rows)})")
-        if not subgraphs.never_ends(node, constants):
-            raise CompileError(f"{what}: a condition ends it, so it must state a limit of its turns, of {_TURNS_MAX} "
-                               "or fewer")
+        if not node.name.startswith(subgraphs.KEPT) and not subgraphs.never_ends(node, constants):
+            raise CompileError(f"{what}: the compiler does not see the condition that ends it")
