@@ -31,19 +31,23 @@ class JoinedRewriter:
         for node in self.out:
             for name in graphs.reads(node):
                 self.emitted_readers[name] = self.emitted_readers.get(name, 0) + 1
-        for node in [node for node in self.out if node.op_type == "Concat"]:
-            self.join_parts(node)
+        self.emitted_kernels = {node.output[0]: (i, node) for i, node in enumerate(self.out)
+                                if node.op_type == "TaktKernel"}
+        copies = {id(node): self.join_parts(node) for node in self.out if node.op_type == "Concat"}
+        self.out = [each for node in self.out for each in copies.get(id(node), [node])]
 
-    def join_parts(self, concat: Any) -> None:
+    def join_parts(self, concat: Any) -> list[Any]:
+        """The nodes that take the place of a concatenation."""
         shape = self.joined_shape(concat)
         if shape is None:
-            return
+            return [concat]
         parts, channel = [], 0
         for name in concat.input:
             parts.append(_Part(name, channel))
             channel += self.emitted_shape(name)[-1]
         kernels = {part.name: part for part in parts if list(concat.input).count(part.name) == 1}
-        makers = [node for node in self.out if node.output[0] in kernels and self.writes_parts(node)]
+        emitted = sorted(self.emitted_kernels[name] for name in kernels if name in self.emitted_kernels)
+        makers = [node for _, node in emitted if self.writes_parts(node)]
         rest = [part for part in parts if all(part.name != maker.output[0] for maker in makers)]
         joined = None
         for i, maker in enumerate(makers):
@@ -55,19 +59,17 @@ class JoinedRewriter:
             joined = self.joined_name(concat, is_last, shape)
             maker.CopyFrom(self.onnx.helper.make_node(
                 "TaktKernel", inputs, [joined], name=joined, domain=DOMAIN, kernel=self.index_of(kernel)))
-        if makers:
-            self.replace_concat(concat, joined, rest, shape)
+        return self.copies(concat, joined, rest, shape) if makers else [concat]
 
-    def replace_concat(self, concat: Any, joined: str, rest: list[_Part], shape: tuple[int, ...]) -> None:
-        """Puts copies of the other parts in its place."""
-        at = next(i for i, node in enumerate(self.out) if node is concat)
+    def copies(self, concat: Any, joined: str, rest: list[_Part], shape: tuple[int, ...]) -> list[Any]:
+        """The nodes that copy the other parts into the tensor `joined`."""
         copies = []
         for i, part in enumerate(rest):
             result = self.joined_name(concat, i == len(rest) - 1, shape)
             copies.append(self.onnx.helper.make_node("TaktUpdate", [joined, part.name], [result], name=result,
                                                      domain=DOMAIN, channel=part.channel))
             joined = result
-        self.out[at: at + 1] = copies
+        return copies
 
     def joined_name(self, concat: Any, is_last: bool, shape: tuple[int, ...]) -> str:
         """A name for the tensor with some of its parts; with the last one it is the concatenation."""
@@ -91,7 +93,7 @@ class JoinedRewriter:
     def writes_parts(self, node: Any) -> bool:
         """Whether a node is a kernel whose result only the concatenation reads, and which can write it elsewhere."""
         name = node.output[0]
-        if node.op_type != "TaktKernel" or self.emitted_readers[name] != 1 or name in self.results:
+        if self.emitted_readers[name] != 1 or name in self.results:
             return False
         kernel = self.kernels[node.attribute[0].i]
         if (not isinstance(kernel, Kernel) or kernel.function not in JOINING or kernel.has_residual
