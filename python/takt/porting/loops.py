@@ -114,12 +114,19 @@ def check(graph: Any, known: dict[str, np.ndarray] | None = None) -> None:
             check(inner, constants)
         if node.domain not in ("", "ai.onnx") or node.op_type not in ("Loop", "Scan"):
             continue
-        what = f"{node.op_type} {node.name or next(filter(None, node.output), '')!r}"
+        name = node.name.removeprefix(subgraphs.KEPT) or next(filter(None, node.output), "")
+        what = f"{node.op_type} {name!r}"
         if node.op_type == "Scan":
             raise CompileError(f"{what}: its number of turns must be known, and not too large")
         rows = list(filter(None, node.output[len(node.input) - 2:]))
         if rows:
             raise CompileError(f"{what}: its number of turns must be known, and not too large, for what each turn "
                                f"gives ({', '.join(rows)})")
-        if not node.name.startswith(subgraphs.KEPT) and not subgraphs.never_ends(node, constants):
+        if subgraphs.never_ends(node, constants):
+            continue
+        if not node.name.startswith(subgraphs.KEPT):
             raise CompileError(f"{what}: the compiler does not see the condition that ends it")
+        listing = next((each.op_type for each in inner.node if each.op_type.startswith("Sequence")), None)
+        if listing is not None:
+            raise CompileError(f"{what}: a condition ends it, and the compiler has no sequences ({listing}) in such "
+                               "loops")

@@ -71,6 +71,11 @@ def test_what_turns_give_and_nothing_reads_is_left_out(needs_compiler, tmp_path,
     ("(float[2] x, int64 turns) => (float[R,2] rows) <bool yes = {1}> "
      f"{{ y, rows = {_ROWS}(turns, yes, x) }}",
      r"Loop 'y': its number of turns must be known, .* for what each turn gives \(rows\)"),
+    ("(float[2] x, float limit) => (float[R,2] rows) <bool yes = {1}> { none = SequenceEmpty() y, list = "
+     "Loop<body = b (int64 i, bool on, float[2] s, seq(float[2]) l) => (bool less, float[2] next, seq(float[2]) more) "
+     "{ next = Add(s, s) more = SequenceInsert(l, s) most = ReduceMax<keepdims = 0>(s) less = Less(most, limit) }>"
+     "(, yes, x, none) rows = ConcatFromSequence<axis = 0, new_axis = 1>(list) }",
+     r"Loop 'y': a condition ends it, and the compiler has no sequences \(SequenceInsert\)"),
     ("(float[N,2] x, float[2] s) => (float[2] y) { y = Scan<num_scan_inputs = 1, "
      "body = b (float[2] s, float[2] part) => (float[2] next) { next = Add(s, part) }>(s, x) }",
      "Scan 'y': its number of turns must be known"),
