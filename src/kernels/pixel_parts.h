@@ -40,6 +40,21 @@ class PixelParts {
     if (end_ - begin_ == 1) return {begin_, 1};
     return {end_ - count, count};
   }
+  // The end of the parts from `part` on, at most `end`, that follow each other
+  // and have as many pixels.
+  int64_t EqualEnd(int64_t part, int64_t end) const {
+    const PixelPart first = (*this)[part];
+    int64_t next = part + 1;
+    while (next < end) {
+      const PixelPart other = (*this)[next];
+      if (other.count != first.count ||
+          other.begin != first.begin + (next - part) * first.count) {
+        break;
+      }
+      ++next;
+    }
+    return next;
+  }
 
  private:
   int64_t begin_, end_, step_;

@@ -38,6 +38,17 @@ TEST(PixelPartsTest, CoverAllPixelsInPartsThatMicroKernelsTake) {
   }
 }
 
+TEST(PixelPartsTest, EqualPartsEndWhereTheNextOneDiffersOrOverlaps) {
+  const PixelParts parts(0, 49, 12, 2);  // Five of 10; the last begins at 39.
+  EXPECT_EQ(parts.EqualEnd(0, parts.count()), 4);
+  EXPECT_EQ(parts.EqualEnd(1, 3), 3);
+  EXPECT_EQ(parts.EqualEnd(4, parts.count()), 5);
+  const PixelParts uneven(0, 20, 6, 2);  // 6, 6, 4 and 4.
+  ASSERT_EQ(uneven.count(), 4);
+  EXPECT_EQ(uneven.EqualEnd(0, 4), 2);
+  EXPECT_EQ(uneven.EqualEnd(2, 4), 4);
+}
+
 TEST(PixelPartsTest, AreAsEqualAsStepsAllow) {
   const PixelParts parts(0, 14, 12, 1);
   ASSERT_EQ(parts.count(), 2);
