@@ -16,7 +16,7 @@ from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
-from . import batching, casts, convolutions, gathers, programs, reductions, sizing, states, whiles
+from . import batching, casts, convolutions, gathers, order, programs, reductions, sizing, states, whiles
 from ..porting import bounds, boxes, loops, nans, overhang, porter, tops, unsigned, widening, words
 from ..networks import checks, counting, inference, plain, samples, static_shapes, subgraphs
 from ..errors import CompileError
@@ -413,7 +413,7 @@ def _import_onnx(model: Any, what: str) -> str:
             what,
         )
         program = whiles.lower(states.keep_apart(casts.lower(pathlib.Path(target).read_text())))
-        return reductions.keep_apart(gathers.keep_apart(program))
+        return order.keep_apart(reductions.keep_apart(gathers.keep_apart(program)))
 
 
 @dataclasses.dataclass
