@@ -20,6 +20,13 @@ constexpr uint64_t kStepsOfThrift = 2000;
 // operations of a path are evaluated in a step, if one of them may move.
 constexpr uint32_t kWideOperationsOfStep = 24;
 
+// A search that hardly ever changes the makespan repeats itself, unless chance
+// leaves moves out: if more than this share of the last steps left the makespan
+// as it was, a step looks at each operation of the path with this chance only.
+constexpr double kLevelShare = 0.85;
+constexpr double kLevelMemory = 64;  // Steps that the share is the mean of.
+constexpr uint32_t kLevelPercent = 60;
+
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 }  // namespace
@@ -114,8 +121,10 @@ bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
   }
   Choice choice;
   uint32_t seen = 0;
+  const bool is_level = level_share_ > kLevelShare;
   for (size_t i = 0; i < path_.size(); ++i) {
     const uint32_t v = path_[i];
+    if (is_level && random_.Below(100) >= kLevelPercent) continue;
     const int64_t floor = floors_[i];
     const int64_t* costs = costs_.data() + first_alternative_[v];
     const int64_t cost_now = costs[graph_.choice(v)];
@@ -146,7 +155,10 @@ bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
   if (choice.value == kNever) return false;
   const uint32_t v = choice.move.operation;
   const uint32_t left = graph_.choice(v);
+  const int64_t makespan = graph_.makespan();
   graph_.Apply(choice.move);
+  const double level = graph_.makespan() == makespan ? 1 : 0;
+  level_share_ += (level - level_share_) / kLevelMemory;
   const auto tenure =
       static_cast<uint32_t>(path_.size()) * kTenurePercent / 100;
   tabu_until_[first_alternative_[v] + left] = steps_ + tenure +

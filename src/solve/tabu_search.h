@@ -71,6 +71,8 @@ class TabuSearch {
   Random random_;
   uint64_t steps_ = 0;
   double thrift_ = 0;
+  // The share of the last steps that left the makespan as it was.
+  double level_share_ = 0;
   // By operation and alternative, and times the thrift.
   const std::vector<double> excess_loads_;
   std::vector<int64_t> costs_;
