@@ -316,6 +316,10 @@ TEST(Conv2dTest, FirstLayersAndManyChannels) {
     TestRandom random(3);
     for (const ConvShape& s :
          {ConvShape{1, 20, 20, 3, 10, 10, 64, 7, 7, 2, 2, 1, 1, 3, 3, 1},
+          // Several groups of pixels in each call of a micro kernel.
+          ConvShape{1, 7, 203, 3, 4, 102, 48, 3, 3, 2, 2, 1, 1, 1, 1, 1},
+          ConvShape{2, 3, 90, 20, 3, 90, 36, 3, 3, 1, 1, 1, 1, 1, 1, 2},
+          ConvShape{1, 9, 45, 17, 9, 45, 150, 1, 1, 1, 1, 1, 1, 0, 0, 1},
           ConvShape{1, 7, 7, 600, 7, 7, 96, 3, 3, 1, 1, 1, 1, 1, 1, 1},
           ConvShape{1, 1, 50, 700, 1, 50, 33, 1, 1, 1, 1, 1, 1, 0, 0, 1}}) {
       const ConvProblem problem(s, random);
