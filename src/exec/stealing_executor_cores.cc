@@ -94,8 +94,11 @@ void StealingExecutor::YieldCore(ThreadState& state, int64_t deadline_ns) {
     const uint32_t others = active_.load(std::memory_order_seq_cst);
     cores_->Poll(others);
     if (others < std::min(concurrency_, cores_->limit())) break;
-    // Threads that run look for this one, too.
-    const int64_t sleep_ns = others == 0 && HasWork(state, state.lanes())
+    // Threads that run look for this one, too, and run all but its own jobs.
+    const bool relies_on_others =
+        others > 0 &&
+        state.shared.own_hints.Read(std::memory_order_relaxed).empty();
+    const int64_t sleep_ns = !relies_on_others && HasWork(state, state.lanes())
                                  ? CoreArbiter::kYieldNs
                                  : kIdleYieldNs;
     shared.sleeper.Sleep(std::min(deadline_ns, now_ns + sleep_ns));
