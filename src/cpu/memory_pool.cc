@@ -334,7 +334,12 @@ absl::Status MemoryPool::CommitGranted(PooledStorage& storage) {
                           " bytes left");
     });
   }
-  storage.Commit(memory);
+  // Threads that may pin a storage of the pool have a reference of their own.
+  if (storage.IsUnique()) {
+    storage.CommitAlone(memory);
+  } else {
+    storage.Commit(memory);
+  }
   return absl::OkStatus();
 }
 

@@ -88,17 +88,18 @@ absl::StatusOr<Ref<Storage>> Storage::CreateSibling() const {
 
 void Storage::Commit(uint8_t* data) {
   TAKT_CHECK(data != nullptr && this->data() == nullptr);
-  if (IsUnique()) {  // No other thread can pin it.
-    pins_.store(1, std::memory_order_relaxed);
-    memory_.store(data, std::memory_order_relaxed);
-    data_.store(data, std::memory_order_relaxed);
-    return;
-  }
   // In this order: a Pin() and Unpin() at the same time must not take the count
   // to zero once memory_ is set.
   pins_.fetch_add(1, std::memory_order_seq_cst);
   memory_.store(data, std::memory_order_seq_cst);
   data_.store(data, std::memory_order_seq_cst);
+}
+
+void Storage::CommitAlone(uint8_t* data) {
+  TAKT_CHECK(data != nullptr && this->data() == nullptr && IsUnique());
+  pins_.store(1, std::memory_order_relaxed);
+  memory_.store(data, std::memory_order_relaxed);
+  data_.store(data, std::memory_order_relaxed);
 }
 
 bool Storage::Discard() {

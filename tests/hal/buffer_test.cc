@@ -15,6 +15,7 @@ class TestStorage final : public Storage {
   TestStorage(uint8_t* data, uint64_t byte_length, std::atomic<int>* freed)
       : Storage(data, byte_length), freed_(freed) {}
   void GiveMemory(uint8_t* data) { Commit(data); }
+  void GiveMemoryAlone(uint8_t* data) { CommitAlone(data); }
 
  private:
   ~TestStorage() override {
@@ -121,6 +122,18 @@ TEST_F(BufferTest, HasNoMemoryUntilCommitted) {
   buffer.reset();
   storage.reset();
   EXPECT_EQ(freed, 1);
+}
+
+TEST_F(BufferTest, MemoryOfAStorageThatNoOtherThreadKnowsIsPinnedAndFreed) {
+  std::atomic<int> freed{0};
+  auto storage = MakeRef<TestStorage>(nullptr, 128, &freed);
+  storage->GiveMemoryAlone(memory_);
+  EXPECT_EQ(storage->Pin(), memory_);
+  EXPECT_TRUE(storage->Discard());
+  EXPECT_EQ(freed, 0);
+  storage->Unpin();
+  EXPECT_EQ(freed, 1);
+  EXPECT_EQ(storage->Pin(), nullptr);
 }
 
 TEST_F(BufferTest, DiscardFreesOnceAndAtOnceWhenNotPinned) {
