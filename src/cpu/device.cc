@@ -228,6 +228,15 @@ absl::StatusOr<Ref<hal::CommandBuffer>> Device::CreateCommandBuffer(
 }
 
 template <typename Step>
+void Device::RunNow(const hal::QueueTicket& ticket, const OperationTag& tag,
+                    Step&& step) {
+  const WorkScope work(*this);
+  const absl::Status status = step();
+  trace_.Done(tag, ticket.signal, status);
+  Tell(ticket.signal, status);
+}
+
+template <typename Step>
 void Device::RunStep(const hal::QueueTicket& ticket, const OperationTag& tag,
                      Step step) {
   bool reached = true;
@@ -237,10 +246,7 @@ void Device::RunStep(const hal::QueueTicket& ticket, const OperationTag& tag,
     trace_.Done(tag, ticket.signal, status);
     Tell(ticket.signal, status);
   } else if (reached) {
-    const WorkScope work(*this);
-    status = step();
-    trace_.Done(tag, ticket.signal, status);
-    Tell(ticket.signal, status);
+    RunNow(ticket, tag, step);
   } else {
     auto* operation = new (blocks())
         StepOperation<Step>(*this, ticket.signal, std::move(step));
@@ -265,12 +271,8 @@ absl::StatusOr<Ref<hal::Buffer>> Device::QueueAlloca(
   const bool is_bounded = memory_->budget() != nullptr;
   if (!is_bounded && IsReached(ticket.wait)) {
     // The memory comes first, as long as only this thread knows the storage.
-    const WorkScope work(*this);
-    const absl::Status status = Commit(*storage, tag);
-    Ref<hal::Buffer> buffer = CreateBuffer(std::move(storage), params);
-    trace_.Done(tag, ticket.signal, status);
-    Tell(ticket.signal, status);
-    return buffer;
+    RunNow(ticket, tag, [&] { return Commit(*storage, tag); });
+    return CreateBuffer(std::move(storage), params);
   }
   Ref<hal::Buffer> buffer = CreateBuffer(storage, params);
   if (!is_bounded) {

@@ -146,6 +146,10 @@ class Device final : public hal::Device {
   template <typename Step>
   void RunStep(const hal::QueueTicket& ticket, const OperationTag& tag,
                Step step);
+  // Runs a step whose wait fence is reached.
+  template <typename Step>
+  void RunNow(const hal::QueueTicket& ticket, const OperationTag& tag,
+              Step&& step);
   // Gives a reserved storage its memory.
   absl::Status Commit(PooledStorage& storage, const OperationTag& tag);
   // Runs a checked command buffer on this thread if it is small enough. Returns
