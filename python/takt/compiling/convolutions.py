@@ -13,8 +13,9 @@ from ..networks import inference
 _IM2COL_ELEMENTS_MAX = 0.01
 # Networks of fewer weights have products so small that tiled data gain nothing.
 _SMALL_WEIGHTS = 1_000_000
-_SMALL_OPEN_WEIGHTS = 1 << 15  # Of networks of open sizes, whose products are none of Takt's kernels.
-_TURNING = {"GRU", "If", "LSTM", "Loop", "RNN", "Scan"}  # What they multiply would be tiled in each turn.
+# The same where sizes are open, since Takt's own kernels take no products there.
+_SMALL_OPEN_WEIGHTS = 1 << 15
+_TURNING = {"GRU", "If", "LSTM", "Loop", "RNN", "Scan"}  # The data of products in them would be tiled in each turn.
 
 
 def recipe_of_products(model: Any, is_open: bool) -> str | None:

@@ -156,5 +156,5 @@ def _tensor(kind: str) -> tuple[str, str]:
 
 
 def _parts(types: str) -> list[str]:
-    """What commas outside of brackets separate."""
+    """The types that commas outside of brackets separate."""
     return re.split(r", (?=[!%])", types.strip())

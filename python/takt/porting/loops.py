@@ -126,7 +126,8 @@ def check(graph: Any, known: dict[str, np.ndarray] | None = None) -> None:
             continue
         if not node.name.startswith(subgraphs.KEPT):
             raise CompileError(f"{what}: the compiler does not see the condition that ends it")
-        listing = next((each.op_type for each in inner.node if each.op_type.startswith("Sequence")), None)
+        body = next(subgraphs.subgraphs_of(node))
+        listing = next((each.op_type for each in body.node if each.op_type.startswith("Sequence")), None)
         if listing is not None:
             raise CompileError(f"{what}: a condition ends it, and the compiler has no sequences ({listing}) in such "
                                "loops")

@@ -13,7 +13,7 @@ from typing import Any, Callable
 import numpy as np
 
 _MICROSOFT = "com.microsoft"
-# What ONNX Runtime fuses with what comes before it, and its numbers in their order.
+# Activations that ONNX Runtime fuses with the product before them, and the names of their numbers in order.
 _ACTIVATIONS = {
     "Elu": ("alpha",), "HardSigmoid": ("alpha", "beta"), "LeakyRelu": ("alpha",), "Relu": (), "Selu": ("alpha", "gamma"),
     "Sigmoid": (), "Softplus": (), "Softsign": (), "Tanh": (), "ThresholdedRelu": ("alpha",),
@@ -360,12 +360,11 @@ class OperatorPorter:
     def on_fused_gemm(self, node: Any) -> bool:
         own = self.attributes(node)
         activation = own.pop("activation", b"Relu").decode()
-        numbers = {name: own.pop(f"activation_{name}") for name in ("alpha", "beta", "gamma")
-                   if f"activation_{name}" in own}
         if activation not in _ACTIVATIONS:
             return False
-        taken = {name: value for name, value in numbers.items() if name in _ACTIVATIONS[activation]}
-        self.emit(activation, [self.emit("Gemm", list(node.input), **own)], node.output[0], **taken)
+        numbers = {name: own[f"activation_{name}"] for name in _ACTIVATIONS[activation] if f"activation_{name}" in own}
+        product = {name: value for name, value in own.items() if not name.startswith("activation_")}
+        self.emit(activation, [self.emit("Gemm", list(node.input), **product)], node.output[0], **numbers)
         return True
 
     def on_blocks_of_bits(self, node: Any) -> bool:

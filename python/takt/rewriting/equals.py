@@ -19,7 +19,7 @@ def merge(model: Any) -> Any:
 class _Merger(graphs.Graph):
     def run(self) -> Any:
         first: dict[Any, str] = {}
-        names: dict[str, str] = {}  # Of tensors, and of the equal ones that are read in place of them.
+        names: dict[str, str] = {}  # Tensors, and the equal ones that are read in place of them.
         nodes = []
         for node in self.graph.node:
             if names:
@@ -34,7 +34,7 @@ class _Merger(graphs.Graph):
         return self.written(nodes) if names else self.model
 
     def key(self, node: Any) -> Any | None:
-        """The same for nodes that give the same bytes; None: it is not known what a node gives."""
+        """A key that nodes share if they give the same bytes; None: the node is no quantization by constants."""
         if node.op_type != "QuantizeLinear" or node.domain not in ("", "ai.onnx"):
             return None
         numbers = [self.constants.get(name) for name in node.input[1:] if name]
