@@ -41,7 +41,7 @@ class CoreArbiter {
   static constexpr int64_t kPatienceNs = 100'000'000;
   static constexpr int64_t kPatienceTurnNs = 2'000'000;
   // A thread that gave its core away asks again after this time, if no other
-  // thread of its executor runs.
+  // thread of its executor runs, or only this one may run a job that waits.
   static constexpr int64_t kYieldNs = 100'000;
 
   struct Statistics {

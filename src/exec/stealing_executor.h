@@ -285,9 +285,11 @@ class StealingExecutor final : public Executor {
   }
   // Wakes threads that were held back, if there are cores for them now.
   bool MustYieldCore(uint32_t lane);
-  // Whether `active` threads are as many as may run a job of `lane`.
+  // True if `active` threads are as many as may run a job of `lane`. Then it is
+  // noted that others are held back.
   bool HoldsBack(uint32_t lane, uint32_t active);
-  // This thread is active no more; false if there is a core for it after all.
+  // Counts this thread as not active. False if there is a core for it after
+  // all.
   bool LeaveCore();
   // The most urgent lane in which there may be a job for this thread.
   uint32_t LaneFor(const ThreadState& state) const;
