@@ -63,7 +63,8 @@ struct AttentionOperands {
 
 // The shape has passed CheckAttentionShape(), each tensor FitsAttention(), the
 // columns of all tensors but the keys are 1 apart, and the tile lies within the
-// shape. A bias of -infinity leaves a key out, but not all keys of a query.
+// shape. A bias of -infinity leaves a key out. A query whose keys are all left
+// out gets zeros.
 using AttentionKernel = void (*)(const AttentionShape& shape,
                                  const AttentionOperands& operands,
                                  const AttentionTile& tile);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -40,6 +42,26 @@ TEST(SoftmaxTest, EveryKernelComputesTheDefinition) {
       std::vector<float> same = input;
       kernels.f32->softmax(same.data(), kRows, size, same.data());
       EXPECT_EQ(same, output);
+    }
+  }
+}
+
+TEST(SoftmaxTest, ARowOfNothingIsNoNumber) {
+  constexpr float kNothing = -std::numeric_limits<float>::infinity();
+  for (const size_t size : {3u, 40u}) {
+    // Other rows stay as they are, if they have anything.
+    std::vector<float> input(3 * size, kNothing);
+    input[1] = 2.f;
+    input[3 * size - 1] = -5.f;
+    for (const KernelTable& kernels : RunnableKernels()) {
+      std::vector<float> output(input.size());
+      kernels.f32->softmax(input.data(), 3, static_cast<int64_t>(size),
+                           output.data());
+      for (size_t i = 0; i < size; ++i) {
+        EXPECT_NEAR(output[i], i == 1 ? 1.f : 0.f, 1e-6);
+        EXPECT_TRUE(std::isnan(output[size + i]));
+        EXPECT_NEAR(output[2 * size + i], i + 1 == size ? 1.f : 0.f, 1e-6);
+      }
     }
   }
 }
