@@ -98,9 +98,10 @@ class AttentionRewriter:
 
     def match_floats(self, softmax: Any) -> Match | None:
         found = self.scores_of(softmax.input[0])
-        product = self.only_consumer(softmax.output[0])
+        weights, guard = self.guarded(softmax.output[0])
+        product = self.only_consumer(weights)
         if (found is None or product is None or product.op_type != "MatMul"
-                or product.input[0] != softmax.output[0] or product.input[1] == softmax.output[0]):
+                or product.input[0] != weights or product.input[1] == weights):
             return None
         scale, bias, nodes = found
         if not all(self.is_float(name) for name in (*nodes[-1].input, product.input[1])):
@@ -113,8 +114,21 @@ class AttentionRewriter:
                 nodes.append(node)
                 scale, name = scale * factor[0], factor[1]
             operands.append(name)
-        return Match([softmax, *nodes, product], *operands, product.input[1], product.output[0],
+        return Match([softmax, *guard, *nodes, product], *operands, product.input[1], product.output[0],
                      scale, bias)
+
+    def guarded(self, name: str) -> tuple[str, list[Any]]:
+        """The weights `name`, and no nodes; or zeros in place of their NaN, and the nodes that put them there. A query
+        whose keys are all masked has such weights, and a call gives zeros for it anyway."""
+        users = {user.op_type: user for user in self.consumers.get(name, [])}
+        if set(users) != {"IsNaN", "Where"} or len(self.consumers[name]) != 2 or name in self.results:
+            return name, []
+        found, choice = users["IsNaN"], users["Where"]
+        zero = self.constants.get(choice.input[1])
+        if (self.only_consumer(found.output[0]) is not choice or choice.input[0] != found.output[0]
+                or choice.input[2] != name or zero is None or zero.size != 1 or zero.any()):
+            return name, []
+        return choice.output[0], [found, choice]
 
     def scores_of(self, name: str) -> tuple[float, str | None, list[Any]] | None:
         """Scale, bias and nodes, the product last, of scale * Q K^T + bias."""
@@ -131,7 +145,8 @@ class AttentionRewriter:
                 return None
             added = node.input[other[0]]
             if added in self.constants and self.shape(node.output[0]) is not None:
-                masks.append((added, self.shape(node.output[0])))
+                if self.constants[added].any():  # Else it masks nothing.
+                    masks.append((added, self.shape(node.output[0])))
             else:
                 bias = added
             node = self.single_maker(node.input[1 - other[0]])
@@ -269,6 +284,8 @@ class AttentionRewriter:
         shape = self.shape(name)
         if shape is None or len(shape) not in (3, 4):
             return None
+        if is_transposed and (rows := self.rows_of(name, shape)) is not None:
+            return self.view(rows)
         strides = dense_strides(shape)
         node = self.makers.get(name)
         source = name
@@ -282,6 +299,22 @@ class AttentionRewriter:
         if is_transposed:
             strides[-2:] = strides[:-3:-1]
         return View(source, with_batch(strides))
+
+    def rows_of(self, name: str, shape: tuple[int, ...]) -> str | None:
+        """What `name` is with rows and columns exchanged, if they were exchanged while batch and heads were one
+        dimension, as PyTorch's exporter writes it: Reshape, Transpose, Reshape."""
+        nodes = []
+        for op in ("Reshape", "Transpose", "Reshape"):
+            node = self.makers.get(nodes[-1].input[0] if nodes else name)
+            if node is None or node.op_type != op:
+                return None
+            nodes.append(node)
+        *outer, columns, rows = shape
+        _, turn, split = nodes
+        if (not self.turns_tokens(turn) or self.shape(turn.input[0]) != (math.prod(outer), rows, columns)
+                or self.shape(split.input[0]) != (*outer, rows, columns)):
+            return None
+        return split.input[0]
 
     def end_of(self, name: str, nodes: list[Any]) -> View | None:
         """Where the result goes: what `name` is transposed to, if it is that only."""

@@ -35,17 +35,23 @@ def attention(net, how, rank, added_to=lambda scores: scores):
     if how == "turned twice":
         k = heads(net, k, [0, 2, 1, 3], rank)
         k = net.node("Transpose", k, perm=[0, 1, 3, 2] if rank == 4 else [0, 2, 1])
+    elif how == "exported":  # As by PyTorch's exporter.
+        k = net.node("Reshape", heads(net, k, [0, 2, 1, 3], rank), net.constant(np.array([HEADS, ROWS, SIZE])))
+        k = net.node("Transpose", k, perm=[0, 2, 1])
+        k = net.node("Reshape", k, net.constant(np.array([1, HEADS, SIZE, ROWS])))
     else:
         k = heads(net, k, [0, 2, 3, 1], rank)
-    if how == "scaled before":
+    if how in ("scaled before", "exported"):
         q, k = (net.node("Mul", each, net.constant(np.float32(SIZE**-0.25))) for each in (q, k))
     scores = net.node("MatMul", q, k)
     if how == "divided":
         scores = net.node("Div", scores, net.constant(np.float32(SIZE**0.5)))
     elif how == "scaled":
         scores = net.node("Mul", net.constant(np.float32(SIZE**-0.5)), scores)
-    scores = added_to(scores)
-    x = net.node("MatMul", net.node("Softmax", scores, axis=-1), v)
+    weights = net.node("Softmax", added_to(scores), axis=-1)
+    if how == "exported":
+        weights = net.node("Where", net.node("IsNaN", weights), net.constant(np.float32(0)), weights)
+    x = net.node("MatMul", weights, v)
     x = net.node("Transpose", x, perm=[0, 2, 1, 3] if rank == 4 else [1, 0, 2])
     x = net.node("Reshape", x, net.constant(np.array([1, ROWS, width])))
     return net.node("MatMul", x, net.weights(width, 5))
@@ -58,6 +64,8 @@ def test_attention_is_one_call(needs_compiler, tmp_path):
         for rank in (3, 4):
             net = Net()
             cases[how, rank] = net, [1, ROWS, HEADS * SIZE], attention(net, how, rank)
+    net = Net()
+    cases["no mask"] = net, [1, ROWS, HEADS * SIZE], attention(net, "exported", 4, masked(net, "nothing"))
     check_calls(tmp_path, cases, "takt_attention_f32")
 
 
@@ -69,6 +77,8 @@ def masked(net, mask):
         if mask == "causal":
             late = np.triu(np.full((ROWS, ROWS), -np.inf, np.float32), 1)
             return net.node("Add", net.constant(late), scores)
+        if mask == "nothing":
+            return net.node("Add", scores, net.constant(np.zeros((ROWS, ROWS), np.float32)))
         if mask == "an input's":
             bias = net.node("ReduceMean", "x", axes=[2], keepdims=0)
             return net.node("Add", scores, net.node("Tanh", bias))
@@ -88,8 +98,8 @@ def test_attention_with_a_bias_is_one_call(needs_compiler, tmp_path):
     pytest.importorskip("onnx")
     cases = {}
     for mask in ("rows", "heads", "windows", "causal", "an input's"):
-        net = Net()
-        cases[mask] = net, [1, ROWS, HEADS * SIZE], attention(net, "scaled", 4, masked(net, mask))
+        net, how = Net(), "exported" if mask == "causal" else "scaled"
+        cases[mask] = net, [1, ROWS, HEADS * SIZE], attention(net, how, 4, masked(net, mask))
     check_calls(tmp_path, cases, "takt_attention_bias_f32")
 
 
