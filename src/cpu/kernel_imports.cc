@@ -9,6 +9,7 @@
 #include "cpu/blend_import.h"
 #include "cpu/boxes_import.h"
 #include "cpu/buffer_parameter.h"
+#include "cpu/conv_depthwise_import.h"
 #include "cpu/conv_i8_imports.h"
 #include "cpu/gather_import.h"
 #include "cpu/gru_import.h"
@@ -150,7 +151,7 @@ int Winograd2d(void* parameters, void* context, void*) {
   const auto kernel = [&](const ConvShape& shape,
                           const kernels::ConvOperands& operands,
                           const ConvTile& tile) {
-    state.winograd->winograd(shape, operands, tile, scratch);
+    state.f32->winograd(shape, operands, tile, scratch);
   };
   const int result =
       RunConvolution(p, kernel, s.square_count(), s.block_count());
@@ -270,7 +271,11 @@ constexpr Entry kBf16Entries[] = {
     {"takt_conv2d_bf16", &Conv2dBf16},
     {"takt_attention_bf16", &AttentionBf16Import},
 };
-constexpr absl::string_view kWinogradName = "takt_winograd2d_f32";
+// These use memory of the executable.
+constexpr Entry kScratchEntries[] = {
+    {"takt_winograd2d_f32", &Winograd2d},
+    {"takt_conv2d_depthwise2d_f32", &ConvDepthwiseImport},
+};
 constexpr absl::string_view kMapI8Name = "takt_map_i8";
 
 }  // namespace
@@ -300,9 +305,10 @@ absl::optional<ImportFunction> FindKernelImport(
         const_cast<kernels::ConvBf16Kernels*>(
             has_tiles ? kernels.conv_bf16_tiles : kernels.conv_bf16)};
   }
-  if (name == kWinogradName) {
-    state->winograd = kernels.f32;
-    return ImportFunction{&Winograd2d, state};
+  for (const Entry& entry : kScratchEntries) {
+    if (entry.name != name) continue;
+    state->f32 = kernels.f32;
+    return ImportFunction{entry.function, state};
   }
   if (name == kMapI8Name) {
     return ImportFunction{&MapI8Import,

@@ -17,8 +17,9 @@ namespace takt::cpu {
 struct KernelImportState {
   KernelImportState();
 
-  const kernels::F32Kernels* winograd = nullptr;
-  KernelScratch scratch;  // Winograd's method uses it.
+  const kernels::F32Kernels* f32 = nullptr;
+  // For Winograd's method, and for convolutions with a depthwise one.
+  KernelScratch scratch;
 };
 
 // The result of an import that found no memory.
