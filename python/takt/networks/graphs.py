@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import math
 from typing import Any, Iterable
@@ -190,6 +191,11 @@ def drop_unused(graph: Any) -> set[str]:
 def reads(node: Any) -> list[str]:
     """Its inputs, with what only its subgraphs read behind them."""
     return [*node.input, *sorted(inputs(node) - set(node.input))]
+
+
+def reader_counts(nodes: Iterable[Any]) -> collections.Counter[str]:
+    """How often the nodes read each tensor."""
+    return collections.Counter(name for node in nodes for name in reads(node))
 
 
 def inputs(node: Any) -> set[str]:

@@ -27,10 +27,7 @@ class JoinedRewriter:
 
     def join_results(self) -> None:
         """Replaces concatenations along the channels in the nodes that were emitted."""
-        self.emitted_readers: dict[str, int] = {}
-        for node in self.out:
-            for name in graphs.reads(node):
-                self.emitted_readers[name] = self.emitted_readers.get(name, 0) + 1
+        self.emitted_readers = graphs.reader_counts(self.out)
         self.emitted_kernels = {node.output[0]: (i, node) for i, node in enumerate(self.out)
                                 if node.op_type == "TaktKernel"}
         copies = {id(node): self.join_parts(node) for node in self.out if node.op_type == "Concat"}

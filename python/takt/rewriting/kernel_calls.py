@@ -11,8 +11,8 @@ from .packing import BLOCK
 DOMAIN = "takt"  # Of the calls in a network.
 ROWS_MAX = 65536  # Of a product.
 # A workgroup is some 30 us on a fast core: short enough to be preempted after.
-_TILE_MACS = 3e6
-_TILE_ELEMENTS = 64 << 10
+TILE_MACS = 3e6
+TILE_ELEMENTS = 64 << 10
 # In the order of the kernels' numbers.
 ACTIVATIONS = ("none", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "tanh", "gelu")
 WINOGRAD = "takt_winograd2d_f32"
@@ -57,7 +57,7 @@ def make_kernel(function: str, shape: tuple[int, ...], **options: Any) -> Kernel
     pixels = n * oh * ow
     if function in (WINOGRAD_INPUTS, WINOGRAD_SUMS):
         elements = squares_of(shape) * 36 * (c if function == WINOGRAD_INPUTS else oc)
-        tiles = _shared(math.ceil(elements / _TILE_ELEMENTS))
+        tiles = shared_tiles(math.ceil(elements / TILE_ELEMENTS))
         return Kernel(function, shape, 1, min(squares_of(shape), tiles), **options)
     is_winograd = function == WINOGRAD
     is_wide = "conv2d" in function or is_winograd  # Every input channel of the group counts.
@@ -67,10 +67,10 @@ def make_kernel(function: str, shape: tuple[int, ...], **options: Any) -> Kernel
         pixels, kh = squares_of(shape), 12  # 36 products.
     macs = pixels * padded * kh * kw * (c // groups if is_wide else 1)
     if is_wide:
-        tiles = max(math.ceil(macs / _TILE_MACS), min(8, math.ceil(macs / (_TILE_MACS / 8))))
+        tiles = max(math.ceil(macs / TILE_MACS), min(8, math.ceil(macs / (TILE_MACS / 8))))
     else:
-        tiles = max(math.ceil(macs / 9 / _TILE_ELEMENTS), min(4, math.ceil(macs / 9 / 8192)))
-    tiles = _shared(tiles)
+        tiles = max(math.ceil(macs / 9 / TILE_ELEMENTS), min(4, math.ceil(macs / 9 / 8192)))
+    tiles = shared_tiles(tiles)
     weights = oc * kh * kw * (c // groups)
     if is_winograd:
         pixel_tiles, block_tiles = _winograd_tiles(shape, tiles)
@@ -84,7 +84,7 @@ def make_kernel(function: str, shape: tuple[int, ...], **options: Any) -> Kernel
     return Kernel(function, shape, block_tiles, pixel_tiles, **options)
 
 
-def _shared(tiles: int) -> int:
+def shared_tiles(tiles: int) -> int:
     """At least so many tiles, which two and four workers share evenly."""
     return tiles if tiles < 3 else -(-tiles // 4) * 4
 

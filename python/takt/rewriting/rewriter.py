@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from . import (attention, batches, boxes, branches, channels_last, endings, equals, joined, quantized,
-               recurrent, scatter, signed, slicing, stretched, tiled_calls, top_k)
+from . import (attention, batches, boxes, branches, channels_last, endings, equals, joined, paired,
+               quantized, recurrent, scatter, signed, slicing, stretched, tiled_calls, top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, names
 from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import (DOMAIN, ROWS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS, has_winograd_parts, make_kernel,
@@ -81,7 +81,7 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
 
 class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.BoxesRewriter,
                 channels_last.ChannelsLastRewriter, endings.EndingRewriter, joined.JoinedRewriter,
-                recurrent.RecurrentRewriter, scatter.ScatterRewriter, slicing.SlicingRewriter,
+                paired.PairedRewriter, recurrent.RecurrentRewriter, scatter.ScatterRewriter, slicing.SlicingRewriter,
                 stretched.StretchRewriter, top_k.TopKRewriter, graphs.NodeReader):
     def __init__(self, model: Any, precision: str) -> None:
         import onnx
@@ -260,6 +260,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         for name in self.results:
             self.to_first(name)
         self.join_results()
+        self.pair_kernels()
         return bool(self.kernels)
 
     def result(self) -> Any:
