@@ -1,12 +1,11 @@
 #include "cpu/conv_depthwise_import.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
+#include "cpu/activation_parameter.h"
 #include "cpu/buffer_parameter.h"
 #include "cpu/kernel_imports.h"
-#include "kernels/activation.h"
 #include "kernels/conv2d.h"
 #include "kernels/conv2d_depthwise.h"
 
@@ -28,10 +27,6 @@ struct ConvDepthwiseParameters {
 };
 static_assert(offsetof(ConvDepthwiseParameters, shape) == 144);
 static_assert(offsetof(ConvDepthwiseParameters, tile) == 284);
-
-bool IsActivation(int32_t number) {
-  return number >= 0 && number < kernels::kActivationCount;
-}
 
 int64_t TapsOf(const ConvShape& s) { return s.kernel_h * s.kernel_w; }
 
@@ -72,22 +67,21 @@ int ConvDepthwiseImport(void* parameters, void* context, void*) {
   const kernels::ConvDepthwiseShape shape = {ShapeOf(p.shape),
                                              ShapeOf(p.depthwise_shape)};
   kernels::ConvDepthwiseTile tile;
+  kernels::ConvDepthwiseOperands operands = {
+      {p.input.data(), p.weights.data(), p.bias.data()},
+      {nullptr, p.depthwise_weights.data(), p.depthwise_bias.data(), nullptr,
+       p.output.data()}};
   if (CheckConvDepthwiseShape(shape) != nullptr || !HoldsOperands(p, shape) ||
-      !IsActivation(p.activation) || !IsActivation(p.depthwise_activation) ||
+      !SetActivation(p.activation, p.low, p.high, &operands.conv) ||
+      !SetActivation(p.depthwise_activation, p.depthwise_low, p.depthwise_high,
+                     &operands.depthwise) ||
       !FindTile(p, shape, &tile)) {
     return kImportInvalid;
   }
   auto& state = *static_cast<KernelImportState*>(context);
   auto* const scratch = static_cast<float*>(state.scratch.Take());
   if (scratch == nullptr) return kImportOutOfMemory;
-  ConvolveDepthwise(
-      *state.f32, shape,
-      {{p.input.data(), p.weights.data(), p.bias.data(), nullptr, nullptr,
-        p.low, p.high, static_cast<kernels::Activation>(p.activation)},
-       {nullptr, p.depthwise_weights.data(), p.depthwise_bias.data(), nullptr,
-        p.output.data(), p.depthwise_low, p.depthwise_high,
-        static_cast<kernels::Activation>(p.depthwise_activation)}},
-      tile, scratch);
+  ConvolveDepthwise(*state.f32, shape, operands, tile, scratch);
   state.scratch.Return(scratch);
   return 0;
 }

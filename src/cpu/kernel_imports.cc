@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "cpu/activation_parameter.h"
 #include "cpu/arg_max_import.h"
 #include "cpu/attention_imports.h"
 #include "cpu/blend_import.h"
@@ -52,7 +53,7 @@ struct ConvParameters {
   // output's elements from pixel to pixel; 0: out_c.
   int64_t flags;
   BlockTileParameters tile;
-  float low, high;
+  float low, high;  // Of a leaky ReLU, `low` is the slope.
 };
 static_assert(offsetof(ConvParameters, input) == 8);
 static_assert(offsetof(ConvParameters, shape) == 88);
@@ -95,23 +96,23 @@ int RunConvolution(const ConvParameters& p, const Kernel& kernel,
                    int64_t pixel_count, int64_t block_count) {
   ConvTile tile;
   const bool has_residual = (p.flags & 1) != 0;
-  const int64_t activation = p.flags >> 8 & 0xff;
   const int64_t stride = p.flags >> 16;
+  kernels::ConvOperands operands = {
+      p.input + p.input_offset, p.weights + p.weights_offset,
+      p.bias + p.bias_offset,
+      has_residual ? p.residual + p.residual_offset : nullptr,
+      p.output + p.output_offset};
+  operands.output_stride = stride;
   if (!FindTile(p.tile, pixel_count, block_count, &tile) ||
-      (p.flags & 0xfe) != 0 || activation >= kernels::kActivationCount) {
+      (p.flags & 0xfe) != 0 ||
+      !SetActivation(p.flags >> 8 & 0xff, p.low, p.high, &operands)) {
     return kImportInvalid;
   }
   if (stride != 0 &&
       (stride < p.shape.out_c || stride > kOutputStrideMax || has_residual)) {
     return kImportInvalid;
   }
-  kernel(p.shape,
-         {p.input + p.input_offset, p.weights + p.weights_offset,
-          p.bias + p.bias_offset,
-          has_residual ? p.residual + p.residual_offset : nullptr,
-          p.output + p.output_offset, p.low, p.high,
-          static_cast<kernels::Activation>(activation), stride},
-         tile);
+  kernel(p.shape, operands, tile);
   return 0;
 }
 

@@ -12,9 +12,10 @@ enum class Activation {
   kHardSwish = 3,    // x * HardSigmoid(x)
   kHardSigmoid = 4,  // x / 6 + 1 / 2 between 0 and 1
   kTanh = 5,
-  kGelu = 6,  // x / 2 * (1 + erf(x / sqrt(2)))
+  kGelu = 6,       // x / 2 * (1 + erf(x / sqrt(2)))
+  kLeakyRelu = 7,  // x, or x times a slope if x is negative
 };
-inline constexpr int kActivationCount = 7;
+inline constexpr int kActivationCount = 8;
 
 }  // namespace takt::kernels
 

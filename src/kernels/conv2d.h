@@ -33,6 +33,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "kernels/activation.h"
 #include "kernels/attention.h"
@@ -108,17 +109,20 @@ inline TapRange TapsInside(int64_t at, int64_t step, int64_t size,
 }
 
 struct ConvOperands {
-  const float* input;
-  const float* weights;
-  const float* bias;
-  const float* residual;  // NULL: nothing is added.
-  float* output;
-  float low, high;  // The clamp; -inf and inf for none.
+  const float* input = nullptr;
+  const float* weights = nullptr;
+  const float* bias = nullptr;
+  const float* residual = nullptr;  // NULL: nothing is added.
+  float* output = nullptr;
+  // The clamp; -inf and inf for none.
+  float low = -std::numeric_limits<float>::infinity();
+  float high = std::numeric_limits<float>::infinity();
   Activation activation = Activation::kNone;  // Before the clamp.
   // From one pixel of the output to the next, in elements; 0: out_c. More than
   // out_c where the output is some channels of a wider tensor. Then there is no
   // residual.
   int64_t output_stride = 0;
+  float slope = 0;  // Of Activation::kLeakyRelu.
 
   int64_t OutputStride(const ConvShape& shape) const {
     return output_stride != 0 ? output_stride : shape.out_c;

@@ -74,6 +74,16 @@ TEST_F(ConvDepthwiseImportTest, ComputesTheRowsOfItsTile) {
   EXPECT_EQ(output_[1], 8);
 }
 
+TEST_F(ConvDepthwiseImportTest, ALeakyReluHasItsSlopeAsTheLowerLimit) {
+  std::fill(bias_ + 1, bias_ + 17, -6.f);
+  ConvDepthwiseParameters parameters = Good();
+  parameters.activation = 7;
+  parameters.low = .5f;  // 2 x - 6: -2, -1, 0 and 2.
+  ASSERT_EQ(Call(parameters), 0);
+  EXPECT_EQ(std::vector<float>(output_, output_ + 4),
+            (std::vector<float>{0, -3, -1, 2}));
+}
+
 TEST_F(ConvDepthwiseImportTest, RefusesWhatIsNotThere) {
   using P = ConvDepthwiseParameters;
   WithEachFault(
@@ -88,7 +98,7 @@ TEST_F(ConvDepthwiseImportTest, RefusesWhatIsNotThere) {
        // More than the memory between the convolutions holds.
        [](P& p) { p.shape[5] = p.depthwise_shape[2] = 1 << 16; },
        [](P& p) { p.activation = -1; },
-       [](P& p) { p.depthwise_activation = 7; }, [](P& p) { p.part_count = 0; },
+       [](P& p) { p.depthwise_activation = 8; }, [](P& p) { p.part_count = 0; },
        [](P& p) { p.part_count = 2; },  // No block for the first.
        [](P& p) { p.part = 1; }, [](P& p) { p.part = -1; },
        [](P& p) { p.first_row = -1; }, [](P& p) { p.first_row = 4; },

@@ -335,6 +335,31 @@ TEST(Conv2dTest, FirstLayersAndManyChannels) {
   }
 }
 
+constexpr float kSlope = .1f;
+
+double Expected(Activation activation, double x) {
+  const double hard = std::clamp(x / 6 + 0.5, 0.0, 1.0);
+  switch (activation) {
+    case Activation::kNone:
+      return x;
+    case Activation::kSilu:
+      return x / (1 + std::exp(-x));
+    case Activation::kSigmoid:
+      return 1 / (1 + std::exp(-x));
+    case Activation::kHardSwish:
+      return x * hard;
+    case Activation::kHardSigmoid:
+      return hard;
+    case Activation::kTanh:
+      return std::tanh(x);
+    case Activation::kGelu:
+      return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+    case Activation::kLeakyRelu:
+      return x < 0 ? x * kSlope : x;
+  }
+  return 0;
+}
+
 // The three kernels of conv2d.h, with weights in the order of winograd().
 void RunWinogradParts(const KernelTable& table, const ConvShape& s,
                       const ConvOperands& operands, TestRandom& random) {
@@ -393,6 +418,9 @@ void CheckWinograd(const KernelTable& table, const ConvShape& s,
   ConvProblem problem(s, random);
   const bool has_residual = random.Between(0, 1) != 0;
   const bool is_activated = random.Between(0, 1) != 0;
+  const Activation activation = !is_activated ? Activation::kNone
+                                : s.in_c < 16 ? Activation::kHardSigmoid
+                                              : Activation::kLeakyRelu;
   if (is_activated) {
     problem.low = -std::numeric_limits<float>::infinity();
     problem.high = -problem.low;
@@ -401,15 +429,11 @@ void CheckWinograd(const KernelTable& table, const ConvShape& s,
   const std::vector<float> bias = problem.PackedBias(false);
   Result result(s, !has_residual, random);
   const ConvOperands operands = {
-      problem.input.data(),
-      weights.data(),
-      bias.data(),
-      has_residual ? problem.residual.data() : nullptr,
-      result.data(),
-      problem.low,
-      problem.high,
-      is_activated ? Activation::kHardSigmoid : Activation::kNone,
-      result.stride()};
+      problem.input.data(), weights.data(),
+      bias.data(),          has_residual ? problem.residual.data() : nullptr,
+      result.data(),        problem.low,
+      problem.high,         activation,
+      result.stride(),      kSlope};
   if (is_in_parts) {
     RunWinogradParts(table, s, operands, random);
   } else {
@@ -422,9 +446,7 @@ void CheckWinograd(const KernelTable& table, const ConvShape& s,
   const std::vector<float> out = result.Written();
   std::vector<float> expected = problem.Expected(has_residual);
   ASSERT_EQ(out.size(), expected.size());
-  if (is_activated) {
-    for (float& x : expected) x = std::clamp(x / 6 + .5f, 0.f, 1.f);
-  }
+  for (float& x : expected) x = static_cast<float>(Expected(activation, x));
   // The greatest sum of products is 81 for each weight.
   const double tolerance = 1e-6 * 81 * 9 * static_cast<double>(s.in_c);
   for (size_t i = 0; i < out.size(); ++i) {
@@ -500,27 +522,6 @@ TEST(Conv2dTest, OfBfloat16InParts) {
 }
 
 // The same by the standard library.
-double Expected(Activation activation, double x) {
-  const double hard = std::clamp(x / 6 + 0.5, 0.0, 1.0);
-  switch (activation) {
-    case Activation::kNone:
-      return x;
-    case Activation::kSilu:
-      return x / (1 + std::exp(-x));
-    case Activation::kSigmoid:
-      return 1 / (1 + std::exp(-x));
-    case Activation::kHardSwish:
-      return x * hard;
-    case Activation::kHardSigmoid:
-      return hard;
-    case Activation::kTanh:
-      return std::tanh(x);
-    case Activation::kGelu:
-      return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
-  }
-  return 0;
-}
-
 // One channel in, the identity as weights: the result is the activation.
 TEST(Conv2dTest, ActivationsAreExactToSomeUnits) {
   constexpr int64_t kPixels = 4001;
@@ -544,7 +545,7 @@ TEST(Conv2dTest, ActivationsAreExactToSomeUnits) {
             is_depthwise ? table.f32->depthwise : table.f32->conv2d;
         kernel(shape,
                {input.data(), weights.data(), bias.data(), nullptr, out.data(),
-                -2000.f, 900.f, activation},
+                -2000.f, 900.f, activation, 0, kSlope},
                {0, kPixels, 0, 1});
         for (int64_t i = 0; i < kPixels; ++i) {
           const double expected =

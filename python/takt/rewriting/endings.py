@@ -67,14 +67,20 @@ class EndingRewriter:
                 residual = other
                 self.done.add(id(user))
                 output = user.output[0]
-        activation, output = self.fold_activation(output)
-        user = self.only_consumer(output)
         low, high = -math.inf, math.inf
-        limits = self.limits(user) if user is not None else None
-        if limits is not None:
-            low, high = limits
+        user = self.only_consumer(output)
+        slope = self.slope(user) if user is not None else None
+        if slope is not None:
+            activation, output, low = "leaky_relu", user.output[0], slope
             self.done.add(id(user))
-            output = user.output[0]
+        else:
+            activation, output = self.fold_activation(output)
+            user = self.only_consumer(output)
+            limits = self.limits(user) if user is not None else None
+            if limits is not None:
+                low, high = limits
+                self.done.add(id(user))
+                output = user.output[0]
         end = {"has_residual": residual is not None, "activation": activation, "low": low, "high": high}
         return output, residual, end
 
@@ -92,6 +98,13 @@ class EndingRewriter:
             nodes, name, result = self.find_gate(x) or self.find_gelu(x) or (nodes, name, result)
         self.done.update(id(node) for node in nodes)
         return name, result
+
+    def slope(self, node: Any) -> float | None:
+        """By what `node` multiplies negative numbers, if that is all that it does."""
+        if node.op_type == "LeakyRelu":
+            return self.attributes(node).get("alpha", 0.01)
+        value = self.constants.get(node.input[1]) if node.op_type == "PRelu" else None
+        return float(value.reshape(())) if value is not None and value.size == 1 else None
 
     def is_hard_sigmoid(self, node: Any) -> bool:
         attributes = self.attributes(node)

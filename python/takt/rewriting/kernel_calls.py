@@ -14,7 +14,7 @@ ROWS_MAX = 65536  # Of a product.
 TILE_MACS = 3e6
 TILE_ELEMENTS = 64 << 10
 # In the order of the kernels' numbers.
-ACTIVATIONS = ("none", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "tanh", "gelu")
+ACTIVATIONS = ("none", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "tanh", "gelu", "leaky_relu")
 WINOGRAD = "takt_winograd2d_f32"
 # Its first and its last part; takt_conv2d_f32 is between them.
 WINOGRAD_INPUTS, WINOGRAD_SUMS = "takt_winograd_inputs_f32", "takt_winograd_sums_f32"
@@ -40,7 +40,7 @@ class Kernel:
     pixel_tiles: int
     has_residual: bool = False
     activation: str = "none"  # Before the clamp.
-    low: float = -math.inf
+    low: float = -math.inf  # "leaky_relu" has its slope here, and no lower limit.
     high: float = math.inf
     count_padding: bool = False
     joined: tuple[int, int] | None = None  # The result's first channel in a wider tensor, and the channels of that.

@@ -104,6 +104,8 @@ def activated(net):
     x = net.node("Tanh", net.conv(x, 20, 20, kernel=1))
     x = net.node("HardSigmoid", net.conv(x, 20, 33), alpha=1 / 6, beta=0.5)
     x = net.node("Sigmoid", net.conv(x, 33, 16))
+    x = net.node("LeakyRelu", net.conv(x, 16, 16), alpha=0.1)
+    x = net.node("PRelu", net.conv(x, 16, 16, groups=16), net.constant(np.full([1, 1, 1], 0.25, np.float32)))
     x = net.node("Flatten", net.node("GlobalAveragePool", x))
     x = net.node("MatMul", x, net.weights(16, 24))
     half = net.node("Mul", x, net.constant(np.float32(0.5)))
@@ -119,8 +121,10 @@ def test_activations_are_part_of_calls(tmp_path):
     path = tmp_path / "net.onnx"
     net.save(path, [1, 3, 32, 28], activated(net))
     network, kernels = rewriter.rewrite(onnx.load(path))
+    slopes = [kernel.low for kernel in kernels if not kernel.is_pool and kernel.activation == "leaky_relu"]
+    assert slopes == [pytest.approx(0.1), 0.25]
     assert [kernel.activation for kernel in kernels if not kernel.is_pool] == [
-        "silu", "hard_swish", "tanh", "hard_sigmoid", "sigmoid", "gelu"]
+        "silu", "hard_swish", "tanh", "hard_sigmoid", "sigmoid", "leaky_relu", "leaky_relu", "gelu"]
     left = {node.op_type for node in network.graph.node}
     assert left == {"TaktKernel", "Transpose", "Reshape"}
 
