@@ -17,6 +17,7 @@
 #include "cpu/lstm_import.h"
 #include "cpu/rows_imports.h"
 #include "cpu/scatter_import.h"
+#include "cpu/shuffle_import.h"
 #include "cpu/top_k_import.h"
 #include "kernels/conv2d.h"
 #include "kernels/conv2d_i8.h"
@@ -255,6 +256,8 @@ constexpr Entry kEntries[] = {
     {"takt_blend_f32", &BlendImport},
     {"takt_scatter_f32", &ScatterImport},
     {"takt_scatter_reduced_f32", &ScatterImport},
+    {"takt_shuffle_f32", &ShuffleF32Import},
+    {"takt_shuffle_i8", &ShuffleI8Import},
 };
 constexpr Entry kI8Entries[] = {
     {"takt_conv2d_i8", &Conv2dI8Import},

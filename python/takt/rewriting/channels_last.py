@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from . import tiled_calls
+
+_SHUFFLED_NUMBERS = 128 << 10  # Of a tile.
 # The axes of [n, c, h, w] as [n, h, w, c], and back.
 TO_LAST = [0, 2, 3, 1]
 TO_FIRST = [0, 3, 1, 2]
@@ -127,12 +130,15 @@ class ChannelsLastRewriter:
         element = self.element_types[source]
         if split[3:] != (h, w) or groups * each != c:
             return False
-        a = self.emit("Reshape", [self.last[source], self.constant(np.array([n, h, w, groups, each]))],
-                      self.fresh("shuffle"), (n, h, w, groups, each), element=element)
-        b = self.emit("Transpose", [a], self.fresh("shuffle"), (n, h, w, each, groups),
-                      element=element, perm=[0, 1, 2, 4, 3])
-        twin = self.emit("Reshape", [b, self.constant(np.array([n, h, w, c]))],
-                         self.fresh("shuffle"), (n, h, w, c), element=element)
+        types = self.onnx.TensorProto
+        type_name = {types.FLOAT: "f32", types.INT8: "i8", types.UINT8: "i8"}.get(element)
+        if type_name is None:
+            return False
+        rows = n * h * w
+        call = tiled_calls.TiledCall(
+            f"takt_shuffle_{type_name}", (type_name,) * 2, (rows, groups, each), (), 1, rows,
+            tiled_calls.even_rows(rows, _SHUFFLED_NUMBERS // c, 1), rows * c)
+        twin = self.kernel(call, [self.last[source]], self.fresh("shuffle"), (n, h, w, c), element)
         self.done.update((id(turn), id(join)))
         self.set_last(join.output[0], twin)
         return True

@@ -1,0 +1,37 @@
+"""What is computed with the channels last."""
+
+import numpy as np
+import pytest
+
+from test_native import Net, QuantizedNet, compared
+
+pytest.importorskip("onnx")
+
+
+def shuffled(net, x, channels, groups, size, after=lambda x: x):
+    """The channels of groups in turns; `after` each of the three operators."""
+    split = net.node("Reshape", x, net.constant(np.array([1, groups, channels // groups, size, size])))
+    turned = net.node("Transpose", after(split), perm=[0, 2, 1, 3, 4])
+    return after(net.node("Reshape", after(turned), net.constant(np.array([1, channels, size, size]))))
+
+
+def test_shuffles_of_channels_are_calls(needs_compiler, tmp_path):
+    pytest.importorskip("onnxruntime")
+    cases = {}
+    for groups in (2, 3, 4):
+        net = Net()
+        x = shuffled(net, net.conv("x", 3, 48), 48, groups, 12)
+        cases[groups] = net, [1, 3, 12, 12], net.conv(x, 48, 16, groups=2)
+        for is_unsigned in (False, True):
+            net = QuantizedNet(is_unsigned)
+            x = net.quantize("x", 0.03, 3)
+            x = net.quantize(net.product("Conv", x, 0.03, (48, 3, 3, 3), 0, pads=[1] * 4), 0.05, 4)
+            x = shuffled(net, x, 48, groups, 12, lambda x, net=net: net.quantize(x, 0.05, 4))
+            x = net.quantize(net.product("Conv", x, 0.05, (24, 24, 1, 1), 0, group=2), 0.1, -7)
+            cases[groups, is_unsigned] = net, [1, 3, 12, 12], x
+    found, pairs = compared(tmp_path, cases)
+    for case, (calls, _) in found.items():
+        assert calls["takt_shuffle_f32" if isinstance(case, int) else "takt_shuffle_i8"] == 1, case
+    for case, want, got in pairs:
+        assert np.unique(want).size > 20, case
+        assert np.abs(got - want).max() <= (1e-5 * np.ptp(want) if isinstance(case, int) else 0.101), case

@@ -1,0 +1,13 @@
+// Channels of groups in turns, as compiled kernels import it; see
+// kernel_imports.h. A result other than 0 says that the parameters are invalid.
+#ifndef TAKT_CPU_SHUFFLE_IMPORT_H_
+#define TAKT_CPU_SHUFFLE_IMPORT_H_
+
+namespace takt::cpu {
+
+int ShuffleF32Import(void* parameters, void* context, void* reserved);
+int ShuffleI8Import(void* parameters, void* context, void* reserved);
+
+}  // namespace takt::cpu
+
+#endif  // TAKT_CPU_SHUFFLE_IMPORT_H_
