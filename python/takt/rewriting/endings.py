@@ -75,6 +75,8 @@ class EndingRewriter:
             self.done.add(id(user))
         else:
             activation, output = self.fold_activation(output)
+            if activation == "none":
+                activation = self.fold_activation_of_tokens(output)
             user = self.only_consumer(output)
             limits = self.limits(user) if user is not None else None
             if limits is not None:
@@ -98,6 +100,19 @@ class EndingRewriter:
             nodes, name, result = self.find_gate(x) or self.find_gelu(x) or (nodes, name, result)
         self.done.update(id(node) for node in nodes)
         return name, result
+
+    def fold_activation_of_tokens(self, image: str) -> str:
+        """The activation of the tokens that are made of an image (Reshape, Transpose): the image's as well. The
+        transpose then makes what the activation would."""
+        split = self.only_consumer(image)
+        turn = self.only_consumer(split.output[0]) if split is not None and split.op_type == "Reshape" else None
+        if turn is None or not self.turns_tokens(turn):
+            return "none"
+        activation, result = self.fold_activation(turn.output[0])
+        if activation != "none":
+            turn.output[0] = result
+            self.makers[result] = turn
+        return activation
 
     def slope(self, node: Any) -> float | None:
         """By what `node` multiplies negative numbers, if that is all that it does."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from test_native import Net, QuantizedNet, compared
+from test_native import Net, QuantizedNet, check_together, compared, gelu
 
 pytest.importorskip("onnx")
 
@@ -35,3 +35,21 @@ def test_shuffles_of_channels_are_calls(needs_compiler, tmp_path):
     for case, want, got in pairs:
         assert np.unique(want).size > 20, case
         assert np.abs(got - want).max() <= (1e-5 * np.ptp(want) if isinstance(case, int) else 0.101), case
+
+
+def test_an_activation_of_tokens_is_one_of_their_image(needs_compiler, tmp_path):
+    """As the depthwise convolution between two products of a transformer has it."""
+    def tokens(activate):
+        net = Net()
+        image = net.conv(net.conv("x", 3, 24), 24, 24, groups=24)
+        rows = net.node("Transpose", net.node("Reshape", image, net.constant(np.array([1, 24, 80]))), perm=[0, 2, 1])
+        return net, [1, 3, 8, 10], net.node("MatMul", activate(net, rows), net.weights(24, 7))
+
+    cases = {"gelu": tokens(gelu), "tanh": tokens(lambda net, x: net.node("Tanh", x))}
+    net = Net()
+    image = net.conv("x", 3, 24)
+    rows = net.node("Transpose", net.node("Reshape", image, net.constant(np.array([1, 24, 80]))), perm=[0, 2, 1])
+    cases["read twice"] = net, [1, 3, 8, 10], net.node("Add", rows, gelu(net, rows))
+    for case, (_, kernels) in check_together(tmp_path, cases).items():
+        activations = {kernel.activation for kernel in kernels}
+        assert activations == ({"none", case} if case != "read twice" else {"none"}), case

@@ -108,6 +108,10 @@ def activated(net):
     x = net.node("PRelu", net.conv(x, 16, 16, groups=16), net.constant(np.full([1, 1, 1], 0.25, np.float32)))
     x = net.node("Flatten", net.node("GlobalAveragePool", x))
     x = net.node("MatMul", x, net.weights(16, 24))
+    return gelu(net, x)
+
+
+def gelu(net, x):
     half = net.node("Mul", x, net.constant(np.float32(0.5)))
     erf = net.node("Erf", net.node("Mul", x, net.constant(np.float32(0.5**0.5))))
     return net.node("Mul", half, net.node("Add", erf, net.constant(np.float32(1))))
