@@ -88,6 +88,8 @@ class _Reducer(graphs.Graph):
             return False
         if kind == "Conv":
             return self.convolution(node)
+        if kind == "Reshape":
+            return self.norm_of_groups(node)
         if kind in _POOLS:
             return self.pool(node)
         if not any(name in self.images for name in node.input):
@@ -177,6 +179,21 @@ class _Reducer(graphs.Graph):
             return False
         self.images[node.output[0]] = self.emit(
             node.op_type, [self.image(node.input[0]), *node.input[1:]], **self.in_two(node))
+        return True
+
+    def norm_of_groups(self, node: Any) -> bool:
+        """Groups of channels are instances: Reshape, InstanceNormalization, Reshape."""
+        source, groups = node.input[0], self.shapes.get(node.output[0])
+        norm = self.only_consumer(node.output[0])
+        back = self.only_consumer(norm.output[0]) if norm is not None else None
+        if (source not in self.images or groups is None or back is None or norm.op_type != "InstanceNormalization"
+                or back.op_type != "Reshape" or self.shapes.get(back.output[0]) != self.shapes[source]):
+            return False
+        n, c, length = self.shapes[source]
+        normalized = self.emit("InstanceNormalization", [self.reshape(self.images[source], groups), *norm.input[1:]],
+                               **self.attributes(norm))
+        self.images[back.output[0]] = self.reshape(normalized, (n, c, 1, length))
+        self.done |= {id(norm), id(back)}
         return True
 
     def unary(self, node: Any) -> bool:

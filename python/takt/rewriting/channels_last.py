@@ -69,8 +69,8 @@ class ChannelsLastRewriter:
             node, [self.last[node.input[0]], self.constant(turned), *node.input[2:]])
 
     def on_reshape(self, node: Any) -> bool:
-        return (self.image_of_tokens(node) or self.tokens_of_image(node) or self.rows_of_images(node)
-                or self.shuffle(node) or self.place(node) or self.flatten(node))
+        return (self.norm_of_groups(node) or self.image_of_tokens(node) or self.tokens_of_image(node)
+                or self.rows_of_images(node) or self.shuffle(node) or self.place(node) or self.flatten(node))
 
     def on_flatten(self, node: Any) -> bool:
         return self.flatten(node)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from . import (attention, batches, boxes, branches, channels_last, endings, equals, joined, paired,
+from . import (attention, batches, boxes, branches, channels_last, endings, equals, joined, norms, paired,
                quantized, recurrent, scatter, signed, slicing, stretched, tiled_calls, top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, names
 from .channels_last import TO_FIRST, TO_LAST
@@ -81,8 +81,8 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
 
 class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.BoxesRewriter,
                 channels_last.ChannelsLastRewriter, endings.EndingRewriter, joined.JoinedRewriter,
-                paired.PairedRewriter, recurrent.RecurrentRewriter, scatter.ScatterRewriter, slicing.SlicingRewriter,
-                stretched.StretchRewriter, top_k.TopKRewriter, graphs.NodeReader):
+                norms.NormRewriter, paired.PairedRewriter, recurrent.RecurrentRewriter, scatter.ScatterRewriter,
+                slicing.SlicingRewriter, stretched.StretchRewriter, top_k.TopKRewriter, graphs.NodeReader):
     def __init__(self, model: Any, precision: str) -> None:
         import onnx
 

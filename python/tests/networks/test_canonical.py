@@ -131,6 +131,9 @@ def sequence(net):
     y = net.node("Conv", x, net.weights(12, 4, 3), group=3, auto_pad="SAME_UPPER")
     x = net.node("Add", x, net.node("Mul", y, net.constant(np.float32(0.5))))
     x = net.node("PRelu", x, net.weights(12, 1))
+    groups = net.node("Reshape", x, net.constant(np.array([0, 3, -1])))
+    groups = net.node("InstanceNormalization", groups, net.weights(3), net.weights(3))
+    x = net.node("Reshape", groups, net.constant(np.array([1, 12, 20])))
     x = net.node("Mul", x, net.weights(1, 12, 1))
     x = net.node("MaxPool", x, kernel_shape=[3], strides=[2], pads=[1, 1])
     y = net.node("AveragePool", x, kernel_shape=[3], strides=[1], pads=[1, 1])
@@ -142,7 +145,7 @@ def sequence(net):
 def test_tensors_of_one_dimension_are_images(tmp_path):
     net = Net()
     reduced = check_reduced(tmp_path, net, [1, 8, 20], sequence(net), {"ConvTranspose"})
-    assert sum(node.op_type == "Reshape" for node in reduced.graph.node) == 4  # Two of them place pixels.
+    assert sum(node.op_type == "Reshape" for node in reduced.graph.node) == 6  # Two of them place pixels, two make groups.
 
 
 def test_sequences_compile(needs_compiler, tmp_path):

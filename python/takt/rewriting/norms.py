@@ -1,0 +1,104 @@
+"""Normalizations of images whose channels are last: a part of `rewriter`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+# Of more pixels the mean is that of rows' means: sums of too many numbers would be rounded too often.
+_PIXELS_MAX = 1024
+
+
+class NormRewriter:
+    """The part of the rewriter that knows norms of batches, instances and groups."""
+
+    def on_batchnormalization(self, node: Any) -> bool:
+        """A factor and a shift for each channel. Behind a convolution they go into its weights."""
+        source, *names = node.input
+        parts = [self.constants.get(name) for name in names]
+        if (not self.is_float_image(source) or any(part is None for part in parts) or len(node.output) != 1
+                or self.attributes(node).get("training_mode", 0)):
+            return False
+        scale, shift, mean, variance = (part.astype(np.float64) for part in parts)
+        factor = scale / np.sqrt(variance + self.attributes(node).get("epsilon", 1e-5))
+        self.set_last(node.output[0], self.scaled(self.last[source], self.constant(factor.astype(np.float32)),
+                                                  shift - mean * factor, self.twin_shape(source)))
+        return True
+
+    def on_instancenormalization(self, node: Any) -> bool:
+        source = node.input[0]
+        if not self.is_float_image(source):
+            return False
+        twin = self.normalized(source, node, self.shape(source)[1])
+        if twin is not None:
+            self.set_last(node.output[0], twin)
+        return twin is not None
+
+    def norm_of_groups(self, node: Any) -> bool:
+        """Groups of channels are instances: Reshape, InstanceNormalization, Reshape."""
+        source, groups = node.input[0], self.shape(node.output[0])
+        norm = self.only_consumer(node.output[0])
+        if (not self.is_float_image(source) or groups is None or len(groups) != 3
+                or norm is None or norm.op_type != "InstanceNormalization"):
+            return False
+        shape, back = self.shape(source), self.only_consumer(norm.output[0])
+        if (back is None or back.op_type != "Reshape" or self.shape(back.output[0]) != shape
+                or groups[0] != shape[0] or shape[1] % groups[1]):
+            return False
+        twin = self.normalized(source, norm, groups[1])
+        if twin is None:
+            return False
+        self.done.update((id(norm), id(back)))
+        self.set_last(back.output[0], twin)
+        return True
+
+    def is_float_image(self, name: str) -> bool:
+        return name in self.last and len(self.shape(name) or ()) == 4 and self.is_float(name)
+
+    def twin_shape(self, name: str) -> tuple[int, ...]:
+        n, c, h, w = self.shape(name)
+        return n, h, w, c
+
+    def scaled(self, twin: str, factor: str, shift: np.ndarray, shape: tuple[int, ...]) -> str:
+        twin = self.emit("Mul", [twin, factor], self.fresh("norm"), shape)
+        if not shift.any():
+            return twin
+        return self.emit("Add", [twin, self.constant(shift.astype(np.float32))], self.fresh("norm"), shape)
+
+    def normalized(self, source: str, norm: Any, groups: int) -> str | None:
+        """The twin of an image of which each group of channels has the mean 0 and the variance 1, times the scale of
+        `norm` and plus its bias, which groups have; None if these are not known."""
+        scale, bias = (self.constants.get(name) for name in norm.input[1:])
+        if scale is None or bias is None:
+            return None
+        n, c, h, w = self.shape(source)
+        image, channels = (n, h, w, c), (n, 1, 1, c)
+        means = self.means_of_groups(self.last[source], image, groups)
+        apart = self.emit("Sub", [self.last[source], means], self.fresh("norm"), image)
+        squares = self.emit("Mul", [apart, apart], self.fresh("norm"), image)
+        spread = self.means_of_groups(squares, image, groups)
+        epsilon = self.constant(np.float32(self.attributes(norm).get("epsilon", 1e-5)))
+        root = self.emit("Sqrt", [self.emit("Add", [spread, epsilon], self.fresh("norm"), channels)],
+                         self.fresh("norm"), channels)
+        each = self.constant(np.repeat(scale, c // groups).astype(np.float32).reshape(1, 1, 1, c))
+        factor = self.emit("Div", [each, root], self.fresh("norm"), channels)
+        return self.scaled(apart, factor, np.repeat(bias, c // groups), image)
+
+    def means_of_groups(self, pixels: str, image: tuple[int, ...], groups: int) -> str:
+        """[n, 1, 1, c]: the mean of each channel's group."""
+        n, h, w, c = image
+        means = pixels
+        for kernel in ((1, w), (h, 1)) if h * w > _PIXELS_MAX else ((h, w),):
+            shape = (n, h, w, c, h // kernel[0], 1, c, *kernel, 1, 1, 1, 1, 0, 0, c)
+            h, w = h // kernel[0], 1
+            means = self.kernel_of("takt_mean_pool2d_f32", shape, [means], (n, h, w, c))
+        if groups == c:
+            return means
+        parts, sizes = (n, groups, c // groups), self.constant(np.array([n, 1, 1, c]))
+        split = self.emit("Reshape", [means, self.constant(np.array(parts))], self.fresh("groups"), parts)
+        mean = self.emit("ReduceSum", [split, self.constant(np.array([2]))], self.fresh("groups"), (n, groups, 1))
+        mean = self.emit("Mul", [mean, self.constant(np.float32(groups / c))], self.fresh("groups"), (n, groups, 1))
+        wide = self.emit("Expand", [mean, self.constant(np.array(parts))], self.fresh("groups"), parts)
+        return self.emit("Reshape", [wide, sizes], self.fresh("groups"), (n, 1, 1, c))

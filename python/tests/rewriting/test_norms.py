@@ -1,0 +1,76 @@
+"""Normalizations of images whose channels are last."""
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+
+from takt.porting import porter  # noqa: E402
+from takt.rewriting import rewriter  # noqa: E402
+from test_native import Net, check_together  # noqa: E402
+
+CHANNELS = 24
+
+
+def of_channels(net):
+    return net.constant((net.random.random(CHANNELS) + 0.5).astype(np.float32))
+
+
+def batch_norm(net, x):
+    return net.node("BatchNormalization", x, *(of_channels(net) for _ in range(4)))
+
+
+def instance_norm(net, x):
+    return net.node("InstanceNormalization", x, of_channels(net), of_channels(net), epsilon=1e-3)
+
+
+def group_norm(groups):
+    def add(net, x):
+        """As PyTorch's exporter writes it."""
+        ones, zeros = (net.constant(np.full(groups, value, np.float32)) for value in (1, 0))
+        parts = net.node("Reshape", x, net.constant(np.array([0, groups, -1])))
+        x = net.node("Reshape", net.node("InstanceNormalization", parts, ones, zeros), net.node("Shape", x))
+        for op in ("Mul", "Add"):
+            x = net.node(op, x, net.constant(net.random.standard_normal((CHANNELS, 1, 1)).astype(np.float32)))
+        return x
+    return add
+
+
+NORMS = {"batch": batch_norm, "instance": instance_norm,
+         **{f"{groups} groups": group_norm(groups) for groups in (1, 3)}}
+
+
+def between(add, has_pixels=True):
+    """A network with a norm between sums of convolutions and another one."""
+    net = Net()
+    x = net.conv("x", 3, CHANNELS, strides=[2, 2] if has_pixels else [40, 40])
+    x = net.node("Add", x, net.node("Sigmoid", x))
+    return net, net.conv(net.node("Relu", add(net, x)), CHANNELS, 33)
+
+
+def test_norms_agree(needs_compiler, tmp_path):
+    cases = {}
+    for name, add in NORMS.items():
+        net, result = between(add)
+        cases[name] = net, [2, 3, 90, 70] if name == "1 groups" else [2, 3, 30, 22], result
+    net, result = between(group_norm(3), False)
+    cases["one pixel"] = net, [2, 3, 30, 22], result
+    check_together(tmp_path, cases)
+
+
+@pytest.mark.parametrize("name", NORMS)
+def test_the_channels_stay_last(name):
+    net, result = between(NORMS[name])
+    network, _ = rewriter.rewrite(porter.port(net.model([2, 3, 30, 22], result)))
+    kinds = [node.op_type for node in network.graph.node]
+    assert kinds.count("Transpose") == 2  # Of the network's input and its result.
+    assert not any("Normalization" in kind for kind in kinds)
+
+
+def test_norms_of_computed_numbers_stay():
+    net = Net()
+    x = net.conv("x", 3, CHANNELS)
+    mean = net.node("ReduceMean", x, axes=[0, 2, 3], keepdims=0)
+    x = net.node("InstanceNormalization", net.node("Sigmoid", x), mean, of_channels(net))
+    network, _ = rewriter.rewrite(net.model([1, 3, 30, 22], net.conv(x, CHANNELS, 7)))
+    assert any(node.op_type == "InstanceNormalization" for node in network.graph.node)
