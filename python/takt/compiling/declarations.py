@@ -7,6 +7,7 @@ import dataclasses
 import re
 from typing import Mapping
 
+from . import programs
 from ..errors import CompileError
 
 _HEADER = re.compile(r'(?:^|\{)[ \t]*(?:func|util)\.func\s+(public\s+)?@("(?:[^"\\]|\\.)*"|[\w.$-]+)\s*\(', re.M)
@@ -24,7 +25,6 @@ _RESULT_OF_JAX = re.compile(r'jax\.result_info = "([^"]*)"')
 _IN_PLACE = re.compile(r"\b(?:dynamic_update_slice|insert|insert_slice|scatter|sort|while)\b")
 _RETURN = re.compile(r"^[ \t]*(?:func\.|util\.)?return\b", re.M)
 _BINDING = "!stream.binding"
-_RESOURCES = "\n{-#"
 _PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
@@ -57,8 +57,7 @@ class Function:
 def find_functions(text: str) -> list[Function]:
     """The public functions of a module, in its order; not those of its dispatches,
     which take bindings."""
-    resources = text.find(_RESOURCES)  # Constants as digits, which would take seconds.
-    headers = _HEADER.finditer(text, 0, resources if resources >= 0 else len(text))
+    headers = _HEADER.finditer(text, 0, programs.end_of_code(text))
     found = (_read_function(text, header) for header in headers)
     return [f for f in found if f is not None and not any(value.type == _BINDING for value in f.inputs)]
 

@@ -412,8 +412,10 @@ def _import_onnx(model: Any, what: str) -> str:
              "--data-prop" if inference.follows_values(model.graph) else "--no-data-prop"],
             what,
         )
-        program = whiles.lower(states.keep_apart(casts.lower(pathlib.Path(target).read_text())))
-        return order.keep_apart(reductions.keep_apart(gathers.keep_apart(program)))
+        program = pathlib.Path(target).read_text()
+        end = programs.end_of_code(program)
+        code = whiles.lower(states.keep_apart(casts.lower(program[:end])))
+        return order.keep_apart(reductions.keep_apart(gathers.keep_apart(code))) + program[end:]
 
 
 @dataclasses.dataclass

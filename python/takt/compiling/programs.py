@@ -19,6 +19,7 @@ _RETURN = re.compile(r"^    return (?P<values>.*) : (?P<types>.*)$", re.MULTILIN
 _RESOURCES = re.compile(
     r"^\{-#\n  dialect_resources: \{\n    builtin: \{\n(?P<lines>.*?)\n    \}\n  \}\n#-\}$",
     re.MULTILINE | re.DOTALL)
+_VALUES = "\n{-#"
 _MODULE = "module {\n"
 _PRODUCT_BITS = 44  # Of the product of open sizes. The bytes of what has a tensor of them must be numbers of 63 bits.
 _KERNEL = re.compile(r"@(takt_kernels|k\d+_\w+)")  # As `lowering` names executables and what they export.
@@ -52,13 +53,20 @@ class Program:
         return [kind for _, kind in self.arguments]
 
 
+def end_of_code(mlir: str) -> int:
+    """Where the values of the program's constants begin. They are long: what looks at the code alone leaves them."""
+    begin = mlir.find(_VALUES)
+    return len(mlir) if begin < 0 else begin
+
+
 def parse(mlir: str, function: str, label: str = "") -> Program:
     """function  what the program's function is to be called; with another name if it has that one.
     label     for the names of its kernels, since those of all programs come to one module."""
     if label:
         mlir = _KERNEL.sub(rf"@\1_{label}", mlir)
-    heads = list(_HEAD.finditer(mlir))
-    ends = list(_RETURN.finditer(mlir, heads[-1].end())) if heads else []
+    end_of_all = end_of_code(mlir)
+    heads = list(_HEAD.finditer(mlir, 0, end_of_all))
+    ends = list(_RETURN.finditer(mlir, heads[-1].end(), end_of_all)) if heads else []
     if not mlir.startswith(_MODULE) or not ends:
         raise CompileError("joining programs: the importer's text has no function")
     head, end = heads[-1], ends[-1]

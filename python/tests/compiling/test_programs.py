@@ -31,6 +31,11 @@ def test_the_network_may_have_the_name_of_the_part():
     assert programs.parse(_MLIR, "net").function == "net_"
 
 
+def test_the_code_ends_before_the_values_of_constants():
+    assert programs.end_of_code(_MLIR) == len(_MLIR)
+    assert programs.end_of_code(_MLIR + "\n{-#\n  values\n#-}\n") == len(_MLIR)
+
+
 def test_parts_share_equal_constants():
     def part(name, **values):
         lines = ",\n".join(f'      {name}: "{value}"' for name, value in values.items())
