@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from . import (attention, batches, boxes, branches, channels_last, endings, equals, joined, norms, paired,
+from . import (attention, batches, beginnings, boxes, branches, channels_last, endings, equals, joined, norms, paired,
                quantized, recurrent, scatter, signed, slicing, stretched, tiled_calls, top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, names
 from .channels_last import TO_FIRST, TO_LAST
@@ -52,7 +52,7 @@ def rewrite(model: Any, precision: str = "") -> tuple[Any, list[AnyKernel]]:
              nothing that a kernel could do; then the model is the old one.
     """
     # Folding copies the model, and the other passes change the copy.
-    signed_model = equals.merge(signed.shift(folding.fold(model)))
+    signed_model = beginnings.share(equals.merge(signed.shift(folding.fold(model))))
     rewriter = _Rewriter(canonical.reduce(branches.merge(batches.split(signed_model))), precision)
     if not rewriter.run():
         return model, []
