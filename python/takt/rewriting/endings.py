@@ -32,12 +32,8 @@ class EndingRewriter:
         if user is None or len(user.output) != 1:
             return None
         if user.op_type == "BatchNormalization" and behind == 2:
-            parts = [self.constants.get(name) for name in user.input[1:5]]
-            if any(part is None for part in parts):
-                return None
-            scale, shift, mean, variance = (part.astype(np.float64) for part in parts)
-            factor = scale / np.sqrt(variance + self.attributes(user).get("epsilon", 1e-5))
-            return user, factor, shift - mean * factor
+            found = self.normalization(user)
+            return None if found is None else (user, *found)
         if user.op_type not in ("Add", "Sub", "Mul", "Div"):
             return None
         other = user.input[1] if user.input[0] == output else user.input[0]
@@ -53,6 +49,16 @@ class EndingRewriter:
         if user.op_type in ("Mul", "Div"):
             return user, value if user.op_type == "Mul" else 1 / value, np.zeros(channels)
         return user, np.ones(channels), value if user.op_type == "Add" else -value
+
+    def normalization(self, node: Any) -> tuple[np.ndarray, np.ndarray] | None:
+        """By what a BatchNormalization multiplies each channel, and what it adds then."""
+        parts = [self.constants.get(name) for name in node.input[1:5]]
+        is_trained = len(node.output) == 1 and not self.attributes(node).get("training_mode", 0)
+        if any(part is None for part in parts) or not is_trained:
+            return None
+        scale, shift, mean, variance = (part.astype(np.float64) for part in parts)
+        factor = scale / np.sqrt(variance + self.attributes(node).get("epsilon", 1e-5))
+        return factor, shift - mean * factor
 
     def fold_end(self, output: str) -> tuple[str, str | None, dict[str, Any]]:
         """What follows: the sum with a tensor that is there already, an

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .kernel_calls import make_kernel
 
 # Of more pixels the mean is that of rows' means: sums of too many numbers would be rounded too often.
 _PIXELS_MAX = 1024
@@ -15,16 +16,22 @@ class NormRewriter:
     """The part of the rewriter that knows norms of batches, instances and groups."""
 
     def on_batchnormalization(self, node: Any) -> bool:
-        """A factor and a shift for each channel. Behind a convolution they go into its weights."""
-        source, *names = node.input
-        parts = [self.constants.get(name) for name in names]
-        if (not self.is_float_image(source) or any(part is None for part in parts) or len(node.output) != 1
-                or self.attributes(node).get("training_mode", 0)):
+        """A factor and a shift for each channel: a depthwise convolution of a pixel. Behind a convolution they go into
+        its weights. Of bytes, the compiler computes them together with what makes floats of bytes and back."""
+        source, found = node.input[0], self.normalization(node)
+        if not self.is_float_image(source) or found is None:
             return False
-        scale, shift, mean, variance = (part.astype(np.float64) for part in parts)
-        factor = scale / np.sqrt(variance + self.attributes(node).get("epsilon", 1e-5))
-        self.set_last(node.output[0], self.scaled(self.last[source], self.constant(factor.astype(np.float32)),
-                                                  shift - mean * factor, self.twin_shape(source)))
+        (n, channels, *size), (factor, shift) = self.shape(source), found
+        if channels == 1 or source in self.quantization.tensors:
+            self.set_last(node.output[0], self.scaled(self.last[source], self.constant(factor.astype(np.float32)),
+                                                      shift, self.twin_shape(source)))
+            return True
+        weights, bias = (each.astype(np.float32) for each in found)
+        function, packed = self.packed(weights.reshape(-1, 1, 1, 1), bias, channels, True)
+        output, residual, end = self.fold_end(node.output[0])
+        kernel = make_kernel(function, (n, *size, channels, *size, channels, 1, 1, 1, 1, 1, 1, 0, 0, channels), **end)
+        inputs = [self.last[source], *packed, *([] if residual is None else [self.to_last(residual)])]
+        self.set_last(output, self.kernel(kernel, inputs, self.fresh("conv"), (n, *size, channels)))
         return True
 
     def on_instancenormalization(self, node: Any) -> bool:

@@ -561,6 +561,35 @@ def test_elementwise_operators_keep_the_channels_last(needs_compiler, tmp_path):
     np.testing.assert_allclose(artifact.load().function()(x), expected(path, x), atol=1e-4)
 
 
+def test_normalizations_before_convolutions_are_calls(needs_compiler, tmp_path):
+    """As in DenseNet, with an activation or a sum behind them. The first has more than one reader before it."""
+    pytest.importorskip("onnxruntime")
+    net = Net()
+
+    def normalize(x, channels):
+        parts = [net.constant(net.random.uniform(0.5, 2, channels).astype(np.float32)) for _ in range(4)]
+        return net.node("BatchNormalization", x, *parts, epsilon=1e-3)
+
+    x = net.conv("x", 3, 20)
+    y = net.conv(net.node("Relu", normalize(x, 20)), 20, 20)
+    z = net.conv(net.node("Add", normalize(net.node("Concat", x, y, axis=1), 40), net.conv(y, 20, 40)), 40, 8)
+    alone = normalize(net.conv(z, 8, 1), 1)  # One channel; it goes into the convolution's weights.
+    found = check_together(tmp_path, {"net": (net, [2, 3, 9, 7], net.node("Concat", z, alone, axis=1))})
+    assert found["net"][0]["takt_depthwise2d_f32"] == 2, found
+
+
+@pytest.mark.parametrize("is_of_bytes", [False, True])
+def test_normalizations_of_bytes_are_left_to_the_compiler(is_of_bytes):
+    pytest.importorskip("onnx")
+    net = QuantizedNet()
+    x = net.product("Conv", net.quantize("x", 0.03, 3), 0.03, (8, 3, 3, 3), 0, pads=[1] * 4)
+    x = net.node("MaxPool", x, kernel_shape=[3, 3])
+    parts = [net.constant(net.random.uniform(0.5, 2, 8).astype(np.float32)) for _ in range(4)]
+    y = net.node("BatchNormalization", net.quantize(x, 0.05, -7) if is_of_bytes else x, *parts)
+    calls, _ = functions(net.model([1, 3, 9, 7], y))
+    assert calls["takt_depthwise2d_f32"] == (0 if is_of_bytes else 1), calls
+
+
 def test_pixels_are_in_their_places_before_channels_come_first(needs_compiler, tmp_path):
     """The compiler would do both at once, a number at a time."""
     pytest.importorskip("onnx")
