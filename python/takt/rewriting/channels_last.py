@@ -28,7 +28,7 @@ class ChannelsLastRewriter:
     def on_elementwise(self, node: Any) -> bool:
         if node.op_type == "Add" and self.quantized_add(node):
             return True
-        shape = self.shape(node.output[0])
+        shape = self.sizes(node.output[0])
         if shape is None or len(shape) != 4 or not any(name in self.last for name in node.input):
             return False
         if any(name in self.made and name not in self.last and name not in self.constants
@@ -37,10 +37,10 @@ class ChannelsLastRewriter:
             return False
         inputs = []
         for name in node.input:
-            other = self.shape(name)
+            other = self.sizes(name)
             if other is None:
                 return False
-            if math.prod(other) == 1:
+            if all(size == 1 for size in other):
                 inputs.append(self.to_first(name) if name not in self.last else self.last[name])
             elif len(other) == 4:
                 inputs.append(self.to_last(name))
@@ -51,11 +51,11 @@ class ChannelsLastRewriter:
         return self.copy_last(node, inputs)
 
     def on_concat(self, node: Any) -> bool:
-        shape = self.shape(node.output[0])
+        shape = self.sizes(node.output[0])
         if shape is None or len(shape) != 4 or not any(name in self.last for name in node.input):
             return False
         axis = self.attributes(node)["axis"] % 4
-        if any(self.shape(name) is None for name in node.input):
+        if any(self.sizes(name) is None for name in node.input):
             return False
         inputs = [self.to_last(name) for name in node.input]
         return self.copy_last(node, inputs, axis=TO_FIRST[axis])
@@ -253,7 +253,7 @@ class ChannelsLastRewriter:
 
     def copy_last(self, node: Any, inputs: list[str], **changed: Any) -> bool:
         """The same operation on twins."""
-        shape = self.shape(node.output[0])
+        shape = self.sizes(node.output[0])
         if shape is None or len(shape) != 4:
             return False
         n, c, h, w = shape

@@ -41,7 +41,7 @@ class EndingRewriter:
         # One number for all channels may be a part of an activation.
         if (value is None or value.dtype != np.float32 or value.size != channels or channels == 1
                 or value.ndim <= behind or value.shape[-1 - behind] != channels
-                or self.shape(user.output[0]) != self.shape(output)
+                or self.sizes(user.output[0]) != self.sizes(output)
                 or (user.op_type in ("Sub", "Div") and other != user.input[1])
                 or (user.op_type == "Div" and not value.all())):
             return None
@@ -68,8 +68,8 @@ class EndingRewriter:
         if user is not None and user.op_type == "Add":
             other = user.input[1] if user.input[0] == output else user.input[0]
             is_there = other in self.made or other in self.last
-            if (is_there and other not in self.constants
-                    and self.shape(other) == self.shape(output) and other != output):
+            if (is_there and other not in self.constants and self.sizes(other) is not None
+                    and self.sizes(other) == self.sizes(output) and other != output):
                 residual = other
                 self.done.add(id(user))
                 output = user.output[0]

@@ -101,7 +101,9 @@ class JoinedRewriter:
         return shape[-1] == oc and math.prod(shape[:-1]) == n * oh * ow
 
     def emitted_shape(self, name: str) -> tuple[int, ...] | None:
-        return self.new_values[name][0] if name in self.new_values else self.shapes.get(name)
+        """None where sizes are open."""
+        shape = self.new_values[name][0] if name in self.new_values else self.shapes.get(name)
+        return shape if shape is not None and all(isinstance(size, int) for size in shape) else None
 
     def emitted_element(self, name: str) -> int | None:
         return self.new_values[name][1] if name in self.new_values else self.element_types.get(name)

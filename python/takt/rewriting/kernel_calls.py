@@ -32,10 +32,14 @@ _SQUARE_NUMBERS = 1536  # A step of Winograd's method has so many squares times 
 
 @dataclasses.dataclass(frozen=True)
 class Kernel:
-    """One function that a module's code imports, with one geometry."""
+    """One function that a module's code imports, with one geometry.
+
+    Sizes that are known in calls alone have names in `shape`: n, h, w, oh, ow. Then a tile has `tile_pixels` pixels,
+    or squares of Winograd's method, at most, and calls find out how many tiles there are.
+    """
 
     function: str  # Such as takt_conv2d_f32.
-    shape: tuple[int, ...]  # The 16 numbers of kernels::ConvShape.
+    shape: tuple[int | str, ...]  # The 16 numbers of kernels::ConvShape.
     block_tiles: int
     pixel_tiles: int
     has_residual: bool = False
@@ -45,6 +49,12 @@ class Kernel:
     count_padding: bool = False
     joined: tuple[int, int] | None = None  # The result's first channel in a wider tensor, and the channels of that.
     is_tied: bool = False  # The first operand is the wider tensor, in which the others' channels stay.
+    tile_pixels: int = 0
+    pads_behind: tuple[int, int] = (0, 0)  # Below and on the right; only of open sizes.
+
+    @property
+    def is_open(self) -> bool:
+        return self.tile_pixels > 0
 
     @property
     def is_pool(self) -> bool:

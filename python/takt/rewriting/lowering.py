@@ -7,7 +7,7 @@ from typing import Iterator, Union
 
 import numpy as np
 
-from . import byte_calls, tiled_calls
+from . import byte_calls, open_calls, tiled_calls
 from .kernel_calls import ACTIVATIONS, Kernel
 
 AnyKernel = Union[Kernel, byte_calls.ByteCall, tiled_calls.TiledCall]
@@ -17,7 +17,7 @@ _OPERATOR = re.compile(
     r"^(?P<indent>\s*)(?P<result>%[\w.]+) = torch\.operator \"onnx\.(?:takt\.)?Takt(?P<kind>Kernel|Barrier|Update)\""
     r"\((?P<inputs>[^)]*)\) (?:\{(?P<attributes>[^}]*)\} )?: \((?P<types>.*)\) -> (?P<type>!torch\.vtensor<.*>)\s*$"
 )
-_TENSOR = re.compile(r"!torch\.vtensor<\[([\d,\s]*)\],(\w+)>")
+_TENSOR = re.compile(r"!torch\.vtensor<\[([\d,?\s]*)\],(\w+)>")
 
 
 def lower(mlir: str, kernels: list[AnyKernel]) -> str:
@@ -49,9 +49,13 @@ def lower(mlir: str, kernels: list[AnyKernel]) -> str:
             is_tied = getattr(kernels[index], "is_tied", False)
             bindings = tuple(types) if is_tied else (*types, result_type)
             name = exports.setdefault((index, bindings), f"k{len(exports)}_{_title(kernels[index])}")
-            lines.append(
-                f"{indent}{stem}_r = flow.dispatch @takt_kernels::@{name}({', '.join(operands)}) : "
-                f"({', '.join(types)}) -> {operands[0] if is_tied else result_type}")
+            if getattr(kernels[index], "is_open", False):
+                call = open_calls.dispatch(stem, name, kernels[index], operands, types, result_type)
+                lines += [indent + line for line in call]
+            else:
+                lines.append(
+                    f"{indent}{stem}_r = flow.dispatch @takt_kernels::@{name}({', '.join(operands)}) : "
+                    f"({', '.join(types)}) -> {operands[0] if is_tied else result_type}")
         lines.append(
             f"{indent}{result} = torch_c.from_builtin_tensor {stem}_r : {result_type} -> {match['type']}")
     if not exports:
@@ -68,7 +72,8 @@ def _title(kernel: AnyKernel) -> str:
         return title
     shape = kernel.numbers[:16] if isinstance(kernel, tiled_calls.TiledCall) else kernel.shape
     _, _, _, c, oh, ow, oc, kh, kw, *_, groups = shape
-    return f"{title}_{kh}x{kw}_{c // groups}to{oc}_{oh}x{ow}"
+    window, result = ("open" if isinstance(a, str) or isinstance(b, str) else f"{a}x{b}" for a, b in ((kh, kw), (oh, ow)))
+    return f"{title}_{window}_{c // groups}to{oc}_{result}"
 
 
 def _attribute(attributes: str, name: str) -> int:
@@ -96,11 +101,14 @@ def _executable(exports: dict[tuple[int, tuple[str, ...]], str], kernels: list[A
     yield "  stream.executable private @takt_kernels {"
     for (index, _), name in exports.items():
         kernel = kernels[index]
-        yield f"    stream.executable.export public @{name} workgroups() -> (index, index, index) {{"
         x, y = kernel.pixel_tiles, kernel.block_tiles
         if not isinstance(kernel, Kernel):
             x, y = y, x
-        yield f"      %x = arith.constant {x} : index"
+        is_open = getattr(kernel, "is_open", False)
+        yield (f"    stream.executable.export public @{name} workgroups({'%x: index' if is_open else ''}) -> "
+               "(index, index, index) {")
+        if not is_open:
+            yield f"      %x = arith.constant {x} : index"
         yield f"      %y = arith.constant {y} : index"
         yield "      %z = arith.constant 1 : index"
         yield "      stream.return %x, %y, %z : index, index, index"
@@ -135,14 +143,18 @@ def _parameter_types(is_pool: bool) -> list[str]:
 
 
 def _function(name: str, kernel: Kernel, types: tuple[str, ...]) -> Iterator[str]:
-    bindings = ", ".join(f"%b{i}: !stream.binding" for i in range(len(types)))
-    yield f"      func.func @{name}({bindings}) {{"
+    parameters = [f"%b{i}: !stream.binding" for i in range(len(types))]
+    parameters += open_calls.parameters(kernel) if kernel.is_open else []
+    yield f"      func.func @{name}({', '.join(parameters)}) {{"
     yield "        %zero = arith.constant 0 : index"
     memories = []
     for i, tensor in enumerate(types):
-        memory = tensor.replace("tensor", "memref")
+        lines: list[str] = []
+        sized = open_calls.memory(lines, i, tensor, kernel)
+        yield from (f"        {line}" for line in lines)
+        memory = sized.partition("{")[0]
         rank = memory.count("x")
-        yield (f"        %m{i} = stream.binding.subspan %b{i}[%zero] : !stream.binding -> {memory}")
+        yield (f"        %m{i} = stream.binding.subspan %b{i}[%zero] : !stream.binding -> {sized}")
         parts = f"%p{i}, %o{i}" + (f", %s{i}:{rank}, %t{i}:{rank}" if rank else "")
         indices = ", ".join(["index"] * (2 * rank + 1))
         yield (f"        {parts} = iree_codegen.extract_strided_metadata %m{i} : {memory} -> "
@@ -168,13 +180,17 @@ def _function(name: str, kernel: Kernel, types: tuple[str, ...]) -> Iterator[str
         numbers.append(int(kernel.has_residual) | ACTIVATIONS.index(kernel.activation) << 8 | channels << 16)
     arguments = [part for memory in order for part in memory]
     for i, number in enumerate(numbers):
+        if isinstance(number, str):
+            arguments.append(f"%{number}")
+            continue
         yield f"        %n{i} = arith.constant {number} : index"
         arguments.append(f"%n{i}")
     # Neighbours share weights, which a core then has in its cache.
     yield "        %x = stream.dispatch.workgroup.id[1] : index"
     yield "        %y = stream.dispatch.workgroup.id[0] : index"
     yield f"        %xs = arith.constant {kernel.block_tiles} : index"
-    yield f"        %ys = arith.constant {kernel.pixel_tiles} : index"
+    if not kernel.is_open:
+        yield f"        %ys = arith.constant {kernel.pixel_tiles} : index"
     arguments += ["%x", "%xs", "%y", "%ys"]
     if not kernel.is_pool:
         for label, value in (("low", kernel.low), ("high", kernel.high)):

@@ -19,7 +19,12 @@ class NormRewriter:
         """A factor and a shift for each channel: a depthwise convolution of a pixel. Behind a convolution they go into
         its weights. Of bytes, the compiler computes them together with what makes floats of bytes and back."""
         source, found = node.input[0], self.normalization(node)
-        if not self.is_float_image(source) or found is None:
+        if found is None:
+            return False
+        if source in self.open and source in self.last and source not in self.quantization.tensors:
+            weights, bias = (each.astype(np.float32) for each in found)
+            return self.is_float(source) and self.open_conv(node, weights.reshape(-1, 1, 1, 1), bias)
+        if not self.is_float_image(source):
             return False
         (n, channels, *size), (factor, shift) = self.shape(source), found
         if channels == 1 or source in self.quantization.tensors:

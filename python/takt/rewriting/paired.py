@@ -84,4 +84,4 @@ def pair(conv: Kernel, depthwise: Kernel) -> TiledCall | None:
 
 
 def _is_special(kernel: Kernel) -> bool:
-    return kernel.has_residual or kernel.joined is not None
+    return kernel.has_residual or kernel.joined is not None or kernel.is_open

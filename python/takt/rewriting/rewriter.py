@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from . import (attention, batches, beginnings, boxes, branches, channels_last, endings, equals, joined, norms, paired,
-               quantized, recurrent, scatter, signed, slicing, stretched, tiled_calls, top_k)
-from ..networks import canonical, elementwise, folding, graphs, inference, names
+from . import (attention, batches, beginnings, boxes, branches, channels_last, endings, equals, joined, norms, opened,
+               paired, quantized, recurrent, scatter, signed, slicing, stretched, tiled_calls, top_k)
+from ..networks import canonical, elementwise, folding, graphs, inference, names, open_images
 from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import (DOMAIN, ROWS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS, has_winograd_parts, make_kernel,
                            prefers_winograd, squares_of)
@@ -32,6 +32,7 @@ _TAPS_MAX = 128
 # With fewer input channels, half of the pairs would be empty.
 _BF16_CHANNELS_MIN = 8
 _BF16_PAIRS_MAX = 1 << 14
+_OPEN_SIZE = 64  # What a size may be that is known in calls alone.
 # How many products are done in the time of one product of floats.
 _PRODUCTS = {"": 1, "bf16": 2, "bf16_tiles": 6}
 _CHANNELS_MAX = 16384
@@ -72,7 +73,8 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
         if isinstance(kernel, tiled_calls.TiledCall):
             multiply_adds += kernel.multiply_adds * (_PAIR_FACTOR if "top_k" in kernel.function else 1)
             continue
-        n, _, _, c, oh, ow, oc, kh, kw, *_, groups = kernel.shape
+        n, _, _, c, oh, ow, oc, kh, kw, *_, groups = (
+            size if isinstance(size, int) else _OPEN_SIZE for size in kernel.shape)
         # The compiler's pools take one number after the other.
         factor = _POOL_FACTOR if "pool" in kernel.function else 1
         multiply_adds += factor * n * oh * ow * oc * kh * kw * (c // groups)
@@ -81,8 +83,9 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
 
 class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.BoxesRewriter,
                 channels_last.ChannelsLastRewriter, endings.EndingRewriter, joined.JoinedRewriter,
-                norms.NormRewriter, paired.PairedRewriter, recurrent.RecurrentRewriter, scatter.ScatterRewriter,
-                slicing.SlicingRewriter, stretched.StretchRewriter, top_k.TopKRewriter, graphs.NodeReader):
+                norms.NormRewriter, opened.OpenRewriter, paired.PairedRewriter, recurrent.RecurrentRewriter,
+                scatter.ScatterRewriter, slicing.SlicingRewriter, stretched.StretchRewriter, top_k.TopKRewriter,
+                graphs.NodeReader):
     def __init__(self, model: Any, precision: str) -> None:
         import onnx
 
@@ -100,6 +103,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         self.new_constants: dict[str, np.ndarray] = {}
         self.quantization = quantized.Quantization()
         self.element_types = inference.elements_of(graph)
+        self.open = open_images.sizes_of(graph, self.shapes, self)  # Of images, where some are known in calls alone.
         self.nodes = [node for node in map(self.simplify, graph.node) if node is not None]
         self.dynamic = self.find_dynamic()
         self.results = {value.name for value in graph.output}
@@ -178,6 +182,10 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
     def shape(self, name: str) -> tuple[int, ...] | None:
         return self.shapes.get(name)
 
+    def sizes(self, name: str) -> open_images.Sizes | None:
+        """Its shape, or that of images of open sizes."""
+        return self.shapes[name] if name in self.shapes else self.open.get(name)
+
     def only_consumer(self, name: str) -> Any | None:
         users = self.consumers.get(name, [])
         return users[0] if len(users) == 1 and name not in self.results else None
@@ -219,7 +227,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
             if name in self.constants:
                 self.last[name] = self.constant(self.constants[name].transpose(TO_LAST))
             else:
-                n, c, h, w = self.shapes[name]
+                n, c, h, w = self.sizes(name)
                 self.last[name] = self.emit(
                     "Transpose", [self.to_first(name)], self.fresh("last"), (n, h, w, c),
                     element=self.element_types[name], perm=TO_LAST)
@@ -230,7 +238,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         if name and name not in self.made:
             twin = self.last[name]
             if twin in self.placed:
-                n, c, h, w = self.shapes[name]
+                n, c, h, w = self.sizes(name)
                 twin = self.emit("TaktBarrier", [twin], self.fresh("apart"), (n, h, w, c), DOMAIN,
                                  self.element_types[name])
             self.emit("Transpose", [twin], name, perm=TO_FIRST)
@@ -274,7 +282,8 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         ]
         values = [v for v in graph.value_info if v.name in self.made and v.name in used]
         values += [
-            onnx.helper.make_tensor_value_info(name, element, shape)
+            onnx.helper.make_tensor_value_info(
+                name, element, [size if isinstance(size, int) else None for size in shape])
             for name, (shape, element) in self.new_values.items() if name in used
         ]
         constants = set(self.constants)
@@ -299,12 +308,15 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
             return self.computed_conv(node)
         if weights is None or weights.dtype != np.float32 or weights.ndim != 4:
             return False
-        if in_shape is None or out_shape is None or not self.is_float(node.input[0]):
+        is_open = node.output[0] in self.open
+        if not is_open and (in_shape is None or out_shape is None) or not self.is_float(node.input[0]):
             return False
         has_bias = len(node.input) > 2 and node.input[2] != ""
         bias = self.constants.get(node.input[2]) if has_bias else np.zeros(weights.shape[0], np.float32)
         if bias is None:
             return False
+        if is_open:
+            return self.open_conv(node, weights, bias)
         geometry = self.window(node, weights.shape[2:], in_shape, out_shape)
         if geometry is None:
             return False
@@ -546,9 +558,10 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
 
     def on_globalaveragepool(self, node: Any) -> bool:
         twin = self.mean_of_pixels(node.input[0], False, [2, 3])
-        if twin is not None:
-            self.set_last(node.output[0], twin)
-        return twin is not None
+        if twin is None:
+            return self.open_mean(node)
+        self.set_last(node.output[0], twin)
+        return True
 
     def mean_of_pixels(self, name: str, is_in_two: bool, axes: list[int]) -> str | None:
         """The twin without the dimensions `axes` (2 and 3, or one of them); None if
@@ -586,7 +599,9 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
 
     def pool(self, node: Any, function: str, count_padding: bool) -> bool:
         shape = self.pool_shape(node)
-        if shape is None or not self.is_float(node.input[0]) or node.input[0] not in self.dynamic:
+        if shape is None:
+            return self.open_pool(node, function, count_padding)
+        if not self.is_float(node.input[0]) or node.input[0] not in self.dynamic:
             return False
         n, _, w, c, oh, ow, _, kh, kw, *_ = shape
         is_few, is_max = c < BLOCK, "max" in function

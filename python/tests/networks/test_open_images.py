@@ -1,0 +1,63 @@
+"""Sizes of images that are known in calls alone."""
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+
+from onnx import helper  # noqa: E402
+
+from takt.networks import graphs, inference, open_images  # noqa: E402
+from test_porter import model_of  # noqa: E402
+
+
+def sizes_of(nodes, inputs, result, **constants):
+    graph = graphs.Graph(model_of(nodes, inputs, {result: [None] * 4}, 17, **constants))
+    inferred = graph.inferred
+    shapes = {**inference.shapes_of(inferred), **{name: array.shape for name, array in graph.constants.items()}}
+    return open_images.sizes_of(inferred, shapes, graph)
+
+
+def weights(*shape):
+    return np.ones(shape, np.float32)
+
+
+def test_what_keeps_its_size_is_known_to_be_as_large():
+    nodes = [helper.make_node("Conv", ["x", "w"], ["a"], pads=[1, 1, 1, 1]),
+             helper.make_node("Relu", ["a"], ["b"]),
+             helper.make_node("Conv", ["b", "w"], ["c"], pads=[2, 2, 2, 2], dilations=[2, 2]),
+             helper.make_node("Add", ["b", "c"], ["d"]),
+             helper.make_node("Mul", ["slope", "d"], ["e"]),
+             helper.make_node("Concat", ["e", "x"], ["f"], axis=1)]
+    found = sizes_of(nodes, {"x": [1, 3, None, None]}, "f", w=weights(3, 3, 3, 3), slope=weights(3, 1, 1))
+    n, _, h, w = found["x"]
+    assert n == 1 and isinstance(h, open_images.Open) and h != w
+    assert {name: found[name] for name in "abcde"} == dict.fromkeys("abcde", (1, 3, h, w))
+    assert found["f"] == (1, 6, h, w)
+
+
+def test_equal_windows_of_equal_sizes_give_equal_ones():
+    nodes = [helper.make_node("Conv", ["x", "w"], ["a"], strides=[2, 2], pads=[1, 1, 1, 1]),
+             helper.make_node("MaxPool", ["x"], ["b"], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
+             helper.make_node("MaxPool", ["x"], ["c"], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], ceil_mode=1),
+             helper.make_node("MaxPool", ["x"], ["d"], kernel_shape=[2, 2], strides=[2, 2]),
+             helper.make_node("Concat", ["a", "b"], ["e"], axis=1),
+             helper.make_node("Sum", ["a", "c", "d"], ["f"])]
+    found = sizes_of(nodes, {"x": [1, 3, None, 8]}, "f", w=weights(3, 3, 3, 3))
+    rows = {name: found[name][2] for name in "abcdf"}
+    assert rows["a"] == rows["b"] and len(set(rows.values())) == 4, rows
+    assert found["a"][3] == 4 and found["e"] == (1, 6, rows["a"], 4)
+
+
+def test_sizes_of_two_inputs_are_not_equal():
+    """They may differ in a call, though the file gives them one name. One of them may also be a single row."""
+    nodes = [helper.make_node("Add", ["x", "y"], ["a"]), helper.make_node("Concat", ["x", "y"], ["b"], axis=1)]
+    found = sizes_of(nodes, {"x": [1, 3, "h", 8], "y": [1, 3, "h", 8]}, "a")
+    assert len({found[name][2] for name in "xyab"}) == 4
+
+
+def test_a_constant_of_rows_says_how_many_there_are_but_for_one():
+    nodes = [helper.make_node("Add", ["x", "rows"], ["a"]), helper.make_node("Add", ["x", "row"], ["b"])]
+    found = sizes_of(nodes, {"x": [1, 3, None, None]}, "a", rows=weights(5, 1), row=weights(1, 1))
+    assert found["a"][2] not in (found["x"][2], 1) and found["a"][3] == found["x"][3]
+    assert found["b"] == found["x"]

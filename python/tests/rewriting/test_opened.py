@@ -1,0 +1,102 @@
+"""Kernels of images whose sizes are known in calls alone."""
+
+import collections
+import warnings
+
+import numpy as np
+import pytest
+
+import takt
+from test_native import Net, expected, functions
+
+onnx = pytest.importorskip("onnx")
+
+
+def blocks(net):
+    """Convolutions of all kinds, sums, pools and means."""
+    x = net.node("Relu", net.conv("x", 3, 16, strides=[2, 2]))
+    y = net.node("Relu", net.conv(x, 16, 32, kernel=1))
+    y = net.node("Clip", net.conv(y, 32, 32, groups=32), net.constant(np.float32(0)), net.constant(np.float32(6)))
+    x = net.node("Add", x, net.conv(y, 32, 16, kernel=1))
+    p = net.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    q = net.node("Sigmoid", net.conv(p, 16, 40, groups=8))
+    r = net.node("Mul", q, net.conv(p, 16, 40, dilations=[2, 2], pads=[2] * 4))
+    p = net.node("AveragePool", p, kernel_shape=[3, 3], pads=[1] * 4)
+    parts = [net.constant(net.random.uniform(0.5, 2, 56).astype(np.float32)) for _ in range(4)]
+    s = net.node("Relu", net.node("BatchNormalization", net.node("Concat", r, p, axis=1), *parts))
+    u = net.conv(s, 56, 64)
+    gate = net.node("Sigmoid", net.conv(net.node("GlobalAveragePool", u), 64, 64, kernel=1))
+    return net.node("Mul", u, gate)
+
+
+def results(folder, net, shape, result, sizes, recipe=None):
+    """What takt.compile() makes of a network of an open `shape` gives at some sizes, and what is wanted."""
+    pytest.importorskip("onnxruntime")
+    path = folder / "net.onnx"
+    net.save(path, shape, result)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Sizes are open.
+        artifact = takt.compile(path, cache=folder, recipe=recipe)
+    module = artifact.load(device="local-task")
+    for size in sizes:
+        x = np.random.default_rng(4).standard_normal(size).astype(np.float32)
+        yield artifact, np.asarray(module.function()(x)), expected(path, x)
+
+
+def test_kernels_take_images_of_each_size(needs_compiler, tmp_path):
+    net = Net()
+    result = blocks(net)
+    calls, kernels = functions(net.model([1, 3, None, None], result))
+    assert calls == collections.Counter({
+        "takt_conv2d_f32": 6, "takt_winograd2d_f32": 1, "takt_depthwise2d_f32": 2, "takt_max_pool2d_f32": 1,
+        "takt_mean_pool2d_f32": 2}), calls
+    assert sum(getattr(kernel, "has_residual", False) for kernel in kernels) == 1
+    sizes = [(1, 3, 64, 64), (1, 3, 33, 50), (1, 3, 7, 9), (1, 3, 1, 1)]
+    for artifact, got, want in results(tmp_path, net, [1, 3, None, None], result, sizes):
+        assert artifact.recipe.name == "native", artifact.report
+        assert got.shape == want.shape and np.abs(got - want).max() <= 1e-5 * max(np.ptp(want), 1e-3)
+
+
+def test_a_sum_is_part_of_a_call_only_where_sizes_are_equal(needs_compiler, tmp_path):
+    net = Net()
+    x = net.conv("x", 3, 16)
+    y = net.node("Add", net.conv(x, 16, 16), net.node("MaxPool", x, kernel_shape=[2, 2], strides=[3, 3]))
+    _, kernels = functions(net.model([1, 3, None, None], y))
+    assert not any(getattr(kernel, "has_residual", False) for kernel in kernels)
+    net = Net()
+    x = net.conv("x", 3, 16)
+    z = net.node("Add", net.conv(x, 16, 16), net.node("GlobalMaxPool", x))
+    for _, got, want in results(tmp_path, net, [1, 3, None, None], z, [(1, 3, 6, 5), (1, 3, 1, 1)]):
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-4)
+
+
+def test_images_of_a_size_may_be_joined_with_open_ones(needs_compiler, tmp_path):
+    """They have 3 rows in each call that is one of the network."""
+    net = Net()
+    x = net.conv("x", 3, 16)
+    y = net.node("Reshape", net.node("MaxPool", x, kernel_shape=[1, 1], strides=[2, 2]),
+                 net.constant(np.array([1, 16, 3, 5])))
+    z = net.node("Concat", net.conv(x, 16, 24, strides=[2, 2]), net.conv(y, 16, 32), axis=1)
+    shape = [1, 3, None, None]
+    for artifact, got, want in results(tmp_path, net, shape, z, [(1, 3, 6, 10), (1, 3, 5, 9)], recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-4)
+
+
+def test_the_number_of_images_may_be_open_as_well(needs_compiler, tmp_path):
+    net = Net()
+    x = net.node("Relu", net.conv(net.conv("x", 3, 16), 16, 24, strides=[2, 1]))
+    shape = ["images", 3, "height", 20]
+    for _, got, want in results(tmp_path, net, shape, x, [(1, 3, 9, 20), (5, 3, 4, 20)], recipe="native"):
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-4)
+
+
+def test_images_that_are_smaller_than_a_window_are_an_error(needs_compiler, tmp_path):
+    net = Net()
+    result = net.conv(net.conv("x", 3, 16, pads=[0] * 4), 16, 16)
+    net.save(tmp_path / "net.onnx", [1, 3, None, None], result)
+    with pytest.warns(UserWarning, match="are open"):
+        function = takt.compile(tmp_path / "net.onnx", cache=tmp_path, recipe="native").load().function()
+    with pytest.raises(takt.Error):
+        function(np.zeros((1, 3, 2, 8), np.float32))
+    assert np.asarray(function(np.zeros((1, 3, 3, 8), np.float32))).shape == (1, 16, 1, 6)
