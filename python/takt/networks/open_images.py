@@ -8,6 +8,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Hashable, Mapping, Tuple, Union
 
+import numpy as np
+
 from . import elementwise, graphs, inference
 
 _NOMINAL = 256  # Of the sizes of inputs. A guess, from which the sizes of tiles are made.
@@ -50,7 +52,7 @@ def sizes_of(graph: Any, shapes: Mapping[str, tuple[int, ...]], reader: graphs.N
         if name not in known:
             continue
         inputs = [found.get(each, shapes.get(each)) for each in node.input]
-        own = _of_node(node, inputs, reader.attributes(node))
+        own = _of_node(node, inputs, reader)
         if own is not None and len(own) == 4:
             # What onnx infers is known where this is open, or the other way round.
             known[name] = [size if stated is None else stated for size, stated in zip(own, known[name])]
@@ -66,11 +68,11 @@ def _note(found: dict[str, Sizes], name: str, sizes: list[Size | None], most: in
         found[name] = noted
 
 
-def _of_node(node: Any, inputs: list[Sizes | None], attributes: Mapping[str, Any]) -> list[Size | None] | None:
+def _of_node(node: Any, inputs: list[Sizes | None], reader: graphs.NodeReader) -> list[Size | None] | None:
     """The sizes of its result, None where nothing is known; or None for all."""
     if not inputs or inputs[0] is None or node.domain not in ("", "ai.onnx"):
         return None
-    kind = node.op_type
+    kind, attributes = node.op_type, reader.attributes(node)
     if kind in _SAME:
         return list(inputs[0])
     if kind in elementwise.JOINING:
@@ -81,6 +83,9 @@ def _of_node(node: Any, inputs: list[Sizes | None], attributes: Mapping[str, Any
     if kind == "Concat" and attributes["axis"] % 4 == 1 and None not in inputs:
         return [size if all(each[axis] == size for each in inputs) and axis != 1 else None
                 for axis, size in enumerate(inputs[0])]
+    if kind == "Resize":
+        factors = repetitions(node, reader)
+        return None if factors is None else [n, None, *map(_times, sizes, factors)]
     if kind in _WINDOWS and attributes.get("auto_pad", b"NOTSET") == b"NOTSET":
         kernel = attributes["kernel_shape"] if kind != "Conv" else (inputs[1] or ())[2:]
         pads, strides, dilations = (list(attributes.get(key, [default] * count)) for key, default, count in (
@@ -91,6 +96,20 @@ def _of_node(node: Any, inputs: list[Sizes | None], attributes: Mapping[str, Any
     return None
 
 
+def repetitions(node: Any, reader: graphs.NodeReader) -> tuple[int, int] | None:
+    """By what a Resize multiplies rows and columns, if these are whole numbers that the network states."""
+    scales = reader.constants.get([*node.input, "", ""][2])
+    if scales is None or scales.shape != (4,) or any(scales != scales.astype(np.int64)) or any(scales[:2] != 1):
+        return None
+    return int(scales[2]), int(scales[3])
+
+
+def _times(size: Size, factor: int) -> Size:
+    if not isinstance(size, Open) or factor == 1:
+        return size if factor == 1 else size * factor
+    return Open((size, "times", factor), size.nominal * factor)
+
+
 def _windows(size: Size | None, taps: int, stride: int, dilation: int, pads: int, is_ceil: int) -> Size | None:
     """How many windows a row of pixels has."""
     missing = pads - dilation * (taps - 1) - 1
@@ -98,7 +117,7 @@ def _windows(size: Size | None, taps: int, stride: int, dilation: int, pads: int
         return size
     if not isinstance(size, Open):
         return None if is_ceil else (size + missing) // stride + 1
-    return Open((size, missing, stride, is_ceil), max(1, (size.nominal + missing) // stride + 1))
+    return Open((size, "windows", missing, stride, is_ceil), max(1, (size.nominal + missing) // stride + 1))
 
 
 def _broadcast(shapes: list[Sizes]) -> list[Size | None]:

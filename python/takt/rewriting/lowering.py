@@ -12,9 +12,10 @@ from .kernel_calls import ACTIVATIONS, Kernel
 
 AnyKernel = Union[Kernel, byte_calls.ByteCall, tiled_calls.TiledCall]
 
-# The importer's line of a kernel, or of a tensor that is to be computed before what reads it.
+# The importer's line of a kernel, of images whose pixels are repeated, or of a tensor that is to be computed before what
+# reads it.
 _OPERATOR = re.compile(
-    r"^(?P<indent>\s*)(?P<result>%[\w.]+) = torch\.operator \"onnx\.(?:takt\.)?Takt(?P<kind>Kernel|Barrier|Update)\""
+    r"^(?P<indent>\s*)(?P<result>%[\w.]+) = torch\.operator \"onnx\.(?:takt\.)?Takt(?P<kind>Kernel|Barrier|Repeat|Update)\""
     r"\((?P<inputs>[^)]*)\) (?:\{(?P<attributes>[^}]*)\} )?: \((?P<types>.*)\) -> (?P<type>!torch\.vtensor<.*>)\s*$"
 )
 _TENSOR = re.compile(r"!torch\.vtensor<\[([\d,?\s]*)\],(\w+)>")
@@ -41,6 +42,9 @@ def lower(mlir: str, kernels: list[AnyKernel]) -> str:
             lines.append(f"{indent}{operands[-1]} = torch_c.to_builtin_tensor {operand} : {torch_type} -> {kind}")
         if match["kind"] == "Barrier":
             lines.append(f"{indent}{stem}_r = util.optimization_barrier {operands[0]} : {result_type}")
+        elif match["kind"] == "Repeat":
+            factors = (_attribute(match["attributes"], name) for name in ("up", "across"))
+            lines += [indent + line for line in open_calls.repeat(stem, operands[0], types[0], result_type, *factors)]
         elif match["kind"] == "Update":
             channel = _attribute(match["attributes"], "channel")
             lines.append(f"{indent}{_update(stem, operands, types, channel)}")

@@ -1,4 +1,4 @@
-"""Calls of kernels that get the sizes of their images in each call, in MLIR: for `lowering`."""
+"""What is done to images whose sizes are known in calls alone, in MLIR: for `lowering`."""
 
 from __future__ import annotations
 
@@ -45,6 +45,28 @@ def dispatch(stem: str, name: str, kernel: Kernel, operands: list[str], types: l
         f"{stem}_r = flow.dispatch @takt_kernels::@{name}[{tiles}]({', '.join([*operands, *numbers])}) : "
         f"({', '.join([*kinds, *['index'] * len(numbers)])}) -> {_with_sizes(result, sizes, _OUT)}")
     return made.lines
+
+
+def repeat(stem: str, image: str, kind: str, result: str, up: int, across: int) -> list[str]:
+    """Each pixel so many times below and beside itself."""
+    made = _Computation(stem)
+    *sizes, element = kind[len("tensor<"):-1].split("x")
+    n, h, w, c = sizes
+    wide = f"tensor<{'x'.join([n, h, str(up), w, str(across), c, element])}>"
+    dims = [made.add(f"tensor.dim {image}, {made.number(axis)} : {kind}")
+            for axis, size in enumerate(sizes) if size == "?"]
+    empty = made.add(f"tensor.empty({', '.join(dims)}) : {wide}")
+    whole, parallel = "(n, h, u, w, a, c)", ", ".join(['"parallel"'] * 6)
+    lines = [
+        f"{stem}_wide = linalg.generic {{indexing_maps = [affine_map<{whole} -> (n, h, w, c)>, "
+        f"affine_map<{whole} -> {whole}>], iterator_types = [{parallel}]}} "
+        f"ins({image} : {kind}) outs({empty} : {wide}) {{",
+        f"^bb0(%in: {element}, %out: {element}):",
+        f"  linalg.yield %in : {element}",
+        f"}} -> {wide}",
+        f"{stem}_r = tensor.collapse_shape {stem}_wide [[0], [1, 2], [3, 4], [5]] : {wide} into {result}",
+    ]
+    return [*made.lines, *lines]
 
 
 def open_sizes(kernel: Kernel) -> list[str]:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from . import tiled_calls
-from .kernel_calls import ROWS_MAX
-from ..networks import sampling
+from .kernel_calls import DOMAIN, ROWS_MAX
+from ..networks import open_images, sampling
 
 _WAYS = {"align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel"}
 _TILE_NUMBERS = 1 << 16
@@ -148,12 +148,15 @@ class StretchRewriter:
 
     def repeat(self, node: Any) -> bool:
         """Pixels repeated a whole number of times."""
-        source, in_shape = node.input[0], self.shape(node.input[0])
-        out_shape = self.shape(node.output[0])
+        source, in_shape = node.input[0], self.sizes(node.input[0])
+        out_shape = self.sizes(node.output[0])
         attributes = self.attributes(node)
         if (source not in self.last or in_shape is None or out_shape is None
-                or attributes.get("mode", b"nearest") != b"nearest"
-                or out_shape[2] % in_shape[2] or out_shape[3] % in_shape[3]):
+                or attributes.get("mode", b"nearest") != b"nearest"):
+            return False
+        is_open = source in self.open
+        if (open_images.repetitions(node, self) is None if is_open
+                else out_shape[2] % in_shape[2] or out_shape[3] % in_shape[3]):
             return False
         mode = attributes.get("coordinate_transformation_mode", b"half_pixel")
         if mode not in (b"half_pixel", b"asymmetric", b"pytorch_half_pixel"):
@@ -162,6 +165,12 @@ class StretchRewriter:
             return False
         n, c, h, w = in_shape
         element = self.element_types[source]
+        if is_open:
+            up, across = open_images.repetitions(node, self)
+            self.set_last(node.output[0], self.emit(
+                "TaktRepeat", [self.last[source]], self.fresh("resize"), (n, *out_shape[2:], c), DOMAIN, element,
+                up=up, across=across))
+            return True
         up, across = out_shape[2] // h, out_shape[3] // w
         a = self.emit("Reshape", [self.last[source], self.constant(np.array([n, h, 1, w, 1, c]))],
                       self.fresh("resize"), (n, h, 1, w, 1, c), element=element)

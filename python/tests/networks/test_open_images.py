@@ -61,3 +61,10 @@ def test_a_constant_of_rows_says_how_many_there_are_but_for_one():
     found = sizes_of(nodes, {"x": [1, 3, None, None]}, "a", rows=weights(5, 1), row=weights(1, 1))
     assert found["a"][2] not in (found["x"][2], 1) and found["a"][3] == found["x"][3]
     assert found["b"] == found["x"]
+
+
+@pytest.mark.parametrize("scales, is_known", [([1, 1, 2, 1], True), ([1, 1, 1.5, 1], False), ([1, 2, 2, 1], False)])
+def test_pixels_are_repeated_as_often_as_the_network_states(scales, is_known):
+    nodes = [helper.make_node("Resize", ["x", "", "scales"], ["a"]), helper.make_node("Resize", ["x", "", "scales"], ["b"])]
+    found = sizes_of(nodes, {"x": [1, 3, None, 8]}, "a", scales=np.array(scales, np.float32))
+    assert (found["a"] == found["b"]) == is_known and found["a"][2] != found["x"][2]

@@ -11,6 +11,9 @@ from test_native import Net, expected, functions
 
 onnx = pytest.importorskip("onnx")
 
+from takt.porting import porter  # noqa: E402
+from takt.rewriting import rewriter  # noqa: E402
+
 
 def blocks(net):
     """Convolutions of all kinds, sums, pools and means."""
@@ -100,3 +103,17 @@ def test_images_that_are_smaller_than_a_window_are_an_error(needs_compiler, tmp_
     with pytest.raises(takt.Error):
         function(np.zeros((1, 3, 2, 8), np.float32))
     assert np.asarray(function(np.zeros((1, 3, 3, 8), np.float32))).shape == (1, 16, 1, 6)
+
+
+@pytest.mark.parametrize("own", [{"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}, {}])
+def test_pixels_are_repeated_with_the_channels_last(needs_compiler, tmp_path, own):
+    net = Net()
+    x = net.conv("x", 3, 16)
+    y = net.node("Resize", net.conv(x, 16, 8, strides=[2, 2]), "", net.constant(np.array([1, 1, 2, 3], np.float32)), **own)
+    z = net.conv(net.node("Relu", y), 8, 8)
+    shape, sizes = ["n", 3, None, None], [(1, 3, 6, 5), (2, 3, 1, 9), (1, 3, 17, 20)]
+    for artifact, got, want in results(tmp_path, net, shape, z, sizes, recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-4)
+    rewritten, _ = rewriter.rewrite(porter.port(net.model(shape, z)))
+    assert [node.op_type for node in rewritten.graph.node].count("Transpose") == 2
