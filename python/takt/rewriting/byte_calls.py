@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Iterator
 
+from . import open_calls
 from .packing import BLOCK
 
 # Some 50 us of a fast core.
@@ -15,16 +15,21 @@ _TILE_ELEMENTS = 128 << 10
 
 @dataclasses.dataclass(frozen=True)
 class ByteCall:
-    """A function of int8 tensors, with one geometry."""
+    """A function of int8 tensors, with one geometry. `shape` may have names of sizes, as in kernel_calls.Kernel."""
 
     function: str  # Such as takt_conv2d_i8.
-    shape: tuple[int, ...]  # The 16 numbers of kernels::ConvShape.
+    shape: tuple[int | str, ...]  # The 16 numbers of kernels::ConvShape.
     tile_pixels: int
     tile_blocks: int
     in_zero_point: int = 0
     out_zero_point: int = 0
     low: int = -128
     high: int = 127
+    pads_behind: tuple[int, int] = (0, 0)  # Below and on the right; only of open sizes.
+
+    @property
+    def is_open(self) -> bool:
+        return any(isinstance(size, str) for size in self.shape)
 
     @property
     def pixels(self) -> int:
@@ -78,17 +83,19 @@ def parameter_types() -> list[str]:
 
 def function(name: str, kernel: ByteCall, types: tuple[str, ...]) -> Iterator[str]:
     """The code of a workgroup: one call for one tile."""
-    bindings = ", ".join(f"%b{i}: !stream.binding" for i in range(len(types)))
-    yield f"      func.func @{name}({bindings}) {{"
+    yield f"      func.func @{name}({', '.join(open_calls.parameters(kernel, len(types)))}) {{"
     yield "        %zero = arith.constant 0 : index"
     # Which binding a buffer is; one that is absent is of no elements.
     used = [0, 1, 2, 3, 4 if "conv2d" in kernel.function else None, len(types) - 1]
     arguments = []
     for i, (element, binding) in enumerate(zip(_BUFFERS, used)):
-        size = 1 if binding is None else _elements(types[binding])
-        memory = f"memref<{size}x{element}>"
+        lines, sized = [], f"memref<1x{element}>"
+        if binding is not None:
+            lines, sized = open_calls.row(kernel, binding, types[binding])
+        memory = sized.partition("{")[0]
+        yield from (f"        {line}" for line in lines)
         yield (f"        %m{i} = stream.binding.subspan %b{binding or 0}[%zero] : "
-               f"!stream.binding -> {memory}")
+               f"!stream.binding -> {sized}")
         yield (f"        %p{i}, %o{i}, %s{i}, %t{i} = iree_codegen.extract_strided_metadata %m{i} : "
                f"{memory} -> memref<{element}>, index, index, index")
         arguments += [f"%p{i}", f"%o{i}", "%zero" if binding is None else f"%s{i}"]
@@ -100,8 +107,12 @@ def function(name: str, kernel: ByteCall, types: tuple[str, ...]) -> Iterator[st
     numbers = [*kernel.shape, "y", kernel.tile_pixels, "x", kernel.tile_blocks,
                kernel.in_zero_point, kernel.out_zero_point, 0, kernel.low, kernel.high]
     for i, number in enumerate(numbers):
-        if isinstance(number, str):
+        if number in ("x", "y"):
             arguments.append(f"%{number}_begin")
+            continue
+        if isinstance(number, str):
+            yield f"        %n{i} = arith.index_cast %{number} : index to i32"
+            arguments.append(f"%n{i}")
             continue
         yield f"        %n{i} = arith.constant {number} : i32"
         arguments.append(f"%n{i}")
@@ -110,7 +121,3 @@ def function(name: str, kernel: ByteCall, types: tuple[str, ...]) -> Iterator[st
            f"({', '.join(parameter_types())}) -> ()")
     yield "        return"
     yield "      }"
-
-
-def _elements(tensor: str) -> int:
-    return math.prod(int(part) for part in tensor[len("tensor<"):-1].split("x")[:-1])

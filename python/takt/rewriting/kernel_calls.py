@@ -10,6 +10,8 @@ from .packing import BLOCK
 
 DOMAIN = "takt"  # Of the calls in a network.
 ROWS_MAX = 65536  # Of a product.
+TAPS_MAX = 128
+CHANNELS_MAX = 16384
 # A workgroup is some 30 us on a fast core: short enough to be preempted after.
 TILE_MACS = 3e6
 TILE_ELEMENTS = 64 << 10
@@ -54,7 +56,7 @@ class Kernel:
 
     @property
     def is_open(self) -> bool:
-        return self.tile_pixels > 0
+        return any(isinstance(size, str) for size in self.shape)
 
     @property
     def is_pool(self) -> bool:

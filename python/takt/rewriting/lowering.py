@@ -12,10 +12,11 @@ from .kernel_calls import ACTIVATIONS, Kernel
 
 AnyKernel = Union[Kernel, byte_calls.ByteCall, tiled_calls.TiledCall]
 
-# The importer's line of a kernel, of images whose pixels are repeated, or of a tensor that is to be computed before what
-# reads it.
+# The importer's line of a kernel, of images whose pixels are repeated, or of a tensor that is to be computed before
+# what reads it.
 _OPERATOR = re.compile(
-    r"^(?P<indent>\s*)(?P<result>%[\w.]+) = torch\.operator \"onnx\.(?:takt\.)?Takt(?P<kind>Kernel|Barrier|Repeat|Update)\""
+    r"^(?P<indent>\s*)(?P<result>%[\w.]+) = torch\.operator "
+    r"\"onnx\.(?:takt\.)?Takt(?P<kind>Kernel|Barrier|Repeat|Update)\""
     r"\((?P<inputs>[^)]*)\) (?:\{(?P<attributes>[^}]*)\} )?: \((?P<types>.*)\) -> (?P<type>!torch\.vtensor<.*>)\s*$"
 )
 _TENSOR = re.compile(r"!torch\.vtensor<\[([\d,?\s]*)\],(\w+)>")
@@ -53,7 +54,7 @@ def lower(mlir: str, kernels: list[AnyKernel]) -> str:
             is_tied = getattr(kernels[index], "is_tied", False)
             bindings = tuple(types) if is_tied else (*types, result_type)
             name = exports.setdefault((index, bindings), f"k{len(exports)}_{_title(kernels[index])}")
-            if getattr(kernels[index], "is_open", False):
+            if kernels[index].is_open:
                 call = open_calls.dispatch(stem, name, kernels[index], operands, types, result_type)
                 lines += [indent + line for line in call]
             else:
@@ -76,7 +77,8 @@ def _title(kernel: AnyKernel) -> str:
         return title
     shape = kernel.numbers[:16] if isinstance(kernel, tiled_calls.TiledCall) else kernel.shape
     _, _, _, c, oh, ow, oc, kh, kw, *_, groups = shape
-    window, result = ("open" if isinstance(a, str) or isinstance(b, str) else f"{a}x{b}" for a, b in ((kh, kw), (oh, ow)))
+    window, result = ("open" if isinstance(height, str) or isinstance(width, str) else f"{height}x{width}"
+                      for height, width in ((kh, kw), (oh, ow)))
     return f"{title}_{window}_{c // groups}to{oc}_{result}"
 
 
@@ -105,15 +107,12 @@ def _executable(exports: dict[tuple[int, tuple[str, ...]], str], kernels: list[A
     yield "  stream.executable private @takt_kernels {"
     for (index, _), name in exports.items():
         kernel = kernels[index]
-        x, y = kernel.pixel_tiles, kernel.block_tiles
-        if not isinstance(kernel, Kernel):
-            x, y = y, x
-        is_open = getattr(kernel, "is_open", False)
-        yield (f"    stream.executable.export public @{name} workgroups({'%x: index' if is_open else ''}) -> "
-               "(index, index, index) {")
-        if not is_open:
-            yield f"      %x = arith.constant {x} : index"
-        yield f"      %y = arith.constant {y} : index"
+        pixels, blocks = ("x", "y") if isinstance(kernel, Kernel) else ("y", "x")
+        found = f"%{pixels}: index" if kernel.is_open else ""
+        yield f"    stream.executable.export public @{name} workgroups({found}) -> (index, index, index) {{"
+        tiles = {blocks: kernel.block_tiles, **({} if kernel.is_open else {pixels: kernel.pixel_tiles})}
+        for axis in sorted(tiles):
+            yield f"      %{axis} = arith.constant {tiles[axis]} : index"
         yield "      %z = arith.constant 1 : index"
         yield "      stream.return %x, %y, %z : index, index, index"
         yield "    }"
@@ -147,14 +146,11 @@ def _parameter_types(is_pool: bool) -> list[str]:
 
 
 def _function(name: str, kernel: Kernel, types: tuple[str, ...]) -> Iterator[str]:
-    parameters = [f"%b{i}: !stream.binding" for i in range(len(types))]
-    parameters += open_calls.parameters(kernel) if kernel.is_open else []
-    yield f"      func.func @{name}({', '.join(parameters)}) {{"
+    yield f"      func.func @{name}({', '.join(open_calls.parameters(kernel, len(types)))}) {{"
     yield "        %zero = arith.constant 0 : index"
     memories = []
     for i, tensor in enumerate(types):
-        lines: list[str] = []
-        sized = open_calls.memory(lines, i, tensor, kernel)
+        lines, sized = open_calls.row(kernel, i, tensor) if "?" in tensor else ([], tensor.replace("tensor", "memref"))
         yield from (f"        {line}" for line in lines)
         memory = sized.partition("{")[0]
         rank = memory.count("x")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Iterator
+import math
+from typing import Any, Iterator
 
 from .kernel_calls import WINOGRAD, Kernel
 
 _TILES_MAX = 1 << 20  # As kTilesMax in src/cpu/kernel_imports.cc.
 _SQUARE = 4
 _IN, _OUT = ("n", "h", "w"), ("n", "oh", "ow")
+COUNT = "count"  # Of elements, in place of sizes.
 
 
 class _Computation:
@@ -30,7 +32,7 @@ class _Computation:
         return name
 
 
-def dispatch(stem: str, name: str, kernel: Kernel, operands: list[str], types: list[str], result: str) -> list[str]:
+def dispatch(stem: str, name: str, kernel: Any, operands: list[str], types: list[str], result: str) -> list[str]:
     """The dispatch of such a kernel, with what computes the sizes of its result and the number of its tiles.
 
     stem    of the names of values: the result is `stem`_r.
@@ -69,30 +71,39 @@ def repeat(stem: str, image: str, kind: str, result: str, up: int, across: int) 
     return [*made.lines, *lines]
 
 
-def open_sizes(kernel: Kernel) -> list[str]:
+def open_sizes(kernel: Any) -> list[str]:
     """The sizes that a call of the kernel finds, in the order in which its code gets them."""
     return list(dict.fromkeys(size for size in kernel.shape if isinstance(size, str)))
 
 
-def memory(made: list[str], i: int, tensor: str, kernel: Kernel) -> str:
-    """The type of a tensor in the kernel's code as memory, with the value of its size behind it; `made` gets lines."""
-    parts = tensor[len("tensor<"):-1].split("x")
-    if "?" not in parts:
-        return tensor.replace("tensor", "memref")
-    computation = _Computation(f"%a{i}")
-    size = computation.number(1)
-    for part, name in zip(parts[:-1], [*(_IN if i == 0 else _OUT), ""]):
-        factor = f"%{name}" if part == "?" else computation.number(int(part))
-        size = computation.compute("muli", size, factor)
-    made += computation.lines
-    return f"memref<?x{parts[-1]}>{{{size}}}"
+def _dimensions(tensor: str) -> list[str]:
+    return tensor[len("tensor<"):-1].split("x")[:-1]
 
 
-def _sizes(made: _Computation, kernel: Kernel, image: str, kind: str) -> dict[str, str]:
+def row(kernel: Any, binding: int, tensor: str) -> tuple[list[str], str]:
+    """A tensor in the code of a kernel as a row of memory: lines that compute its size, and its type with that size."""
+    sizes, element = _dimensions(tensor), tensor[:-1].rpartition("x")[2].removeprefix("tensor<")
+    if "?" not in sizes:
+        return [], f"memref<{math.prod(map(int, sizes))}x{element}>"
+    if COUNT in open_sizes(kernel):
+        return [], f"memref<?x{element}>{{%{COUNT}}}"
+    made = _Computation(f"%a{binding}")
+    size = made.number(1)
+    for part, name in zip(sizes, [*(_IN if binding == 0 else _OUT), ""]):
+        size = made.compute("muli", size, f"%{name}" if part == "?" else made.number(int(part)))
+    return made.lines, f"memref<?x{element}>{{{size}}}"
+
+
+def _sizes(made: _Computation, kernel: Any, image: str, kind: str) -> dict[str, str]:
     """The values of sizes by their names."""
-    names = open_sizes(kernel)
-    found = {size: made.add(f"tensor.dim {image}, {made.number(axis)} : {kind}")
-             for axis, size in enumerate(_IN) if size in names}
+    names, sizes = open_sizes(kernel), _dimensions(kind)
+    found = {name: made.add(f"tensor.dim {image}, {made.number(axis)} : {kind}")
+             for axis, (name, size) in enumerate(zip(_IN, sizes)) if size == "?"}
+    if COUNT in names:
+        found[COUNT] = made.number(1)
+        for name, size in zip((*_IN, ""), sizes):
+            found[COUNT] = made.compute("muli", found[COUNT], found[name] if size == "?" else made.number(int(size)))
+        return {**found, **{out: found[name] for name, out in zip(_IN, _OUT) if name in found}}
     for axis, size in enumerate(_OUT[1:]):
         if size not in names:
             continue
@@ -107,25 +118,33 @@ def _sizes(made: _Computation, kernel: Kernel, image: str, kind: str) -> dict[st
     return found
 
 
-def _tiles(made: _Computation, kernel: Kernel, sizes: dict[str, str]) -> str:
-    """The number of tiles of pixels: at least one."""
+def _tiles(made: _Computation, kernel: Any, sizes: dict[str, str]) -> str:
+    """The number of tiles of pixels, or of elements: at least one."""
+    pixels = sizes.get(COUNT) or _pixels(made, kernel, sizes)
+    tiles = made.compute("ceildivui", pixels, made.number(kernel.tile_pixels))
+    tiles = made.compute("maxui", tiles, made.number(1))
+    # Equal parts may be larger; those of other calls may not.
+    return made.compute("minui", tiles, made.number(_TILES_MAX)) if isinstance(kernel, Kernel) else tiles
+
+
+def _pixels(made: _Computation, kernel: Any, sizes: dict[str, str]) -> str:
+    """The pixels of the result, or the squares of Winograd's method."""
     n, oh, ow = (sizes[size] if isinstance(size, str) else made.number(size)
                  for size in (kernel.shape[0], *kernel.shape[4:6]))
     if kernel.function == WINOGRAD:
         oh, ow = (made.compute("ceildivui", size, made.number(_SQUARE)) for size in (oh, ow))
-    pixels = made.compute("muli", made.compute("muli", n, oh), ow)
-    tiles = made.compute("ceildivui", pixels, made.number(kernel.tile_pixels))
-    return made.compute("minui", made.compute("maxui", tiles, made.number(1)), made.number(_TILES_MAX))
+    return made.compute("muli", made.compute("muli", n, oh), ow)
 
 
 def _with_sizes(tensor: str, sizes: dict[str, str], names: tuple[str, ...]) -> str:
     """A type, with the values of its open sizes behind it."""
-    parts = tensor[len("tensor<"):-1].split("x")[:-1]
-    found = [sizes[name] for part, name in zip(parts, names) if part == "?"]
+    found = [sizes[name] for size, name in zip(_dimensions(tensor), names) if size == "?"]
     return tensor + (f"{{{', '.join(found)}}}" if found else "")
 
 
-def parameters(kernel: Kernel) -> Iterator[str]:
-    """What the kernel's code takes behind its buffers."""
-    yield from (f"%{size}: index" for size in open_sizes(kernel))
-    yield "%ys: index"
+def parameters(kernel: Any, buffers: int) -> Iterator[str]:
+    """What the kernel's code takes: its buffers, open sizes, and then the number of tiles."""
+    yield from (f"%b{i}: !stream.binding" for i in range(buffers))
+    if kernel.is_open:
+        yield from (f"%{size}: index" for size in open_sizes(kernel))
+        yield "%ys: index"

@@ -8,11 +8,36 @@ from typing import Any
 import numpy as np
 
 from ..networks import open_images
-from .kernel_calls import WINOGRAD, Kernel, has_winograd_parts, make_kernel, prefers_winograd, squares_of
+from . import tiled_calls
+from .kernel_calls import (CHANNELS_MAX, TAPS_MAX, WINOGRAD, Kernel, has_winograd_parts, make_kernel, prefers_winograd,
+                           squares_of)
 from .packing import join_few_groups, pack_winograd
 
-_TAPS_MAX = 128
-_CHANNELS_MAX = 16384
+
+@dataclasses.dataclass(frozen=True)
+class OpenShape:
+    """The shape of a convolution or a pool.
+
+    numbers  those of kernels::ConvShape, with the names that open sizes have in kernel_calls.Kernel.
+    nominal  what they may be.
+    result   the sizes of the result, with the channels last.
+    """
+
+    numbers: tuple[int | str, ...]
+    nominal: tuple[int, ...]
+    pads_behind: tuple[int, int]
+    result: open_images.Sizes
+
+    def opened(self, call: Any) -> Any:
+        """The call that was made for the nominal shape, for each shape."""
+        if isinstance(call, tiled_calls.TiledCall):
+            return dataclasses.replace(call, numbers=(*self.numbers, *call.numbers[len(self.numbers):]),
+                                       pads_behind=self.pads_behind, rows=0)
+        if isinstance(call, Kernel):
+            n, _, _, _, oh, ow, *_ = self.nominal
+            pixels = squares_of(self.nominal) if call.function == WINOGRAD else n * oh * ow
+            call = dataclasses.replace(call, pixel_tiles=0, tile_pixels=-(-pixels // call.pixel_tiles))
+        return dataclasses.replace(call, shape=self.numbers, pads_behind=self.pads_behind)
 
 
 class OpenRewriter:
@@ -23,41 +48,43 @@ class OpenRewriter:
 
     def open_conv(self, node: Any, weights: np.ndarray, bias: np.ndarray) -> bool:
         """A convolution, or a normalization as one of a pixel. What follows goes into the call as elsewhere."""
-        found = self.open_geometry(node, weights.shape[2:])
         groups = self.attributes(node).get("group", 1) if node.op_type == "Conv" else len(weights)
-        if found is None:
+        shape = self.open_shape(node, weights.shape[2:], groups)
+        if shape is None:
             return False
-        numbers, sizes, pads_behind = found
-        channels = sizes[3]
-        weights, groups = join_few_groups(weights, groups)
-        is_depthwise = groups == channels == len(weights) and groups > 1
         taps = weights.shape[2] * weights.shape[3]
-        if not is_depthwise and (taps > _TAPS_MAX or weights.shape[1] > _CHANNELS_MAX):
+        if (node.op_type == "Conv" and taps <= TAPS_MAX and max(weights.shape[:2]) <= CHANNELS_MAX
+                and self.quantized_conv(node, bias, groups, shape.nominal, shape)):
+            return True
+        weights, groups = join_few_groups(weights, groups)
+        shape = dataclasses.replace(
+            shape, **{name: (*getattr(shape, name)[:-1], groups) for name in ("numbers", "nominal")})
+        is_depthwise = groups == shape.nominal[3] == len(weights) and groups > 1
+        if not is_depthwise and (taps > TAPS_MAX or weights.shape[1] > CHANNELS_MAX):
             return False
         output, weights, bias = self.fold_scales(node.output[0], weights, bias, 2)
         output, residual, end = self.fold_end(output)
-        numbers, sizes = (*numbers, groups), (*sizes, groups)
-        if prefers_winograd(sizes, self.products) and not has_winograd_parts(sizes):
+        if prefers_winograd(shape.nominal, self.products) and not has_winograd_parts(shape.nominal):
             function, packed = WINOGRAD, [*map(self.constant, pack_winograd(weights, bias))]
         else:
-            function, packed = self.packed(weights, bias, groups, is_depthwise, sizes[12])
+            function, packed = self.packed(weights, bias, groups, is_depthwise, shape.nominal[12])
         inputs = [self.to_last(node.input[0]), *packed, *([] if residual is None else [self.to_last(residual)])]
-        n, oc, oh, ow = self.open[node.output[0]]
-        kernel = open_kernel(function, numbers, sizes, pads_behind, **end)
-        self.set_last(output, self.kernel(kernel, inputs, self.fresh("conv"), (n, oh, ow, oc)))
+        self.set_last(output, self.open_call(make_kernel(function, shape.nominal, **end), shape, inputs))
         return True
 
     def open_pool(self, node: Any, function: str, count_padding: bool) -> bool:
-        kernel = tuple(self.attributes(node).get("kernel_shape", ()))
-        found = self.open_geometry(node, kernel)
-        if (found is None or not self.is_float(node.input[0]) or node.input[0] not in self.last
-                or any(self.attributes(node).get(key, 0) for key in ("ceil_mode", "storage_order"))):
+        shape = self.open_pool_shape(node)
+        if shape is None or not self.is_float(node.input[0]) or node.input[0] not in self.last:
             return False
-        numbers, sizes, pads_behind = found
-        n, c, oh, ow = self.open[node.output[0]]
-        call = open_kernel(function, (*numbers, c), (*sizes, c), pads_behind, count_padding=count_padding)
-        self.set_last(node.output[0], self.kernel(call, [self.to_last(node.input[0])], self.fresh("pool"), (n, oh, ow, c)))
+        kernel = make_kernel(function, shape.nominal, count_padding=count_padding)
+        self.set_last(node.output[0], self.open_call(kernel, shape, [self.last[node.input[0]]]))
         return True
+
+    def open_pool_shape(self, node: Any) -> OpenShape | None:
+        own = self.attributes(node)
+        if own.get("ceil_mode", 0) or own.get("storage_order", 0):
+            return None
+        return self.open_shape(node, tuple(own.get("kernel_shape", ())), None)
 
     def open_mean(self, node: Any) -> bool:
         """The mean of all pixels."""
@@ -65,40 +92,34 @@ class OpenRewriter:
         if source not in self.open or source not in self.last or not self.is_float(source):
             return False
         n, c, h, w = self.open[source]
-        behind = (c, 1, 1, c)
-        numbers = (*_named((n, h, w), "nhw"), *behind, *_named((h, w), "hw"), 1, 1, 1, 1, 0, 0, c)
-        sizes = tuple(map(open_images.nominal, (n, h, w, *behind, h, w, 1, 1, 1, 1, 0, 0, c)))
-        call = open_kernel("takt_mean_pool2d_f32", numbers, sizes, (0, 0))
-        self.set_last(node.output[0], self.kernel(call, [self.last[source]], self.fresh("pool"), (n, 1, 1, c)))
+        numbers = (*_named((n, h, w), "nhw"), c, 1, 1, c, *_named((h, w), "hw"), 1, 1, 1, 1, 0, 0, c)
+        sizes = (n, h, w, c, 1, 1, c, h, w, 1, 1, 1, 1, 0, 0, c)
+        shape = OpenShape(numbers, tuple(map(open_images.nominal, sizes)), (0, 0), (n, 1, 1, c))
+        kernel = make_kernel("takt_mean_pool2d_f32", shape.nominal)
+        self.set_last(node.output[0], self.open_call(kernel, shape, [self.last[source]]))
         return True
 
-    def open_geometry(self, node: Any, kernel: tuple[int, ...]
-                      ) -> tuple[tuple[int | str, ...], tuple[int, ...], tuple[int, int]] | None:
-        """The numbers of kernels::ConvShape without the last, those that they may be, and the padding behind."""
+    def open_call(self, call: Any, shape: OpenShape, inputs: list[str], element: int = 1) -> str:
+        return self.kernel(shape.opened(call), inputs, self.fresh("conv"), shape.result, element)
+
+    def open_shape(self, node: Any, kernel: tuple[int, ...], groups: int | None) -> OpenShape | None:
+        """groups   None: as many as channels."""
         in_sizes, out_sizes = (self.open.get(name) for name in (node.input[0], node.output[0]))
         if in_sizes is None or out_sizes is None or len(kernel) != 2:
             return None
         geometry = self.window(node, kernel, in_sizes, out_sizes)
         pads_behind = tuple(self.attributes(node).get("pads", [0] * 4)[2:])
+        (n, c, h, w), (_, oc, oh, ow) = in_sizes, out_sizes
         if geometry is None or min(pads_behind) < 0:
             return None
-        (n, c, h, w), (_, oc, oh, ow) = in_sizes, out_sizes
         if any(isinstance(out, open_images.Open) and isinstance(size, int) for size, out in ((h, oh), (w, ow))):
             return None
-        numbers = (*_named((n, h, w), "nhw"), c, *_named((oh, ow), ("oh", "ow")), oc, *geometry)
-        return numbers, tuple(map(open_images.nominal, (n, h, w, c, oh, ow, oc, *geometry))), pads_behind
+        groups = c if groups is None else groups
+        numbers = (*_named((n, h, w), "nhw"), c, *_named((oh, ow), ("oh", "ow")), oc, *geometry, groups)
+        nominal = tuple(map(open_images.nominal, (n, h, w, c, oh, ow, oc, *geometry, groups)))
+        return OpenShape(numbers, nominal, pads_behind, (n, oh, ow, oc))
 
 
 def _named(sizes: Any, names: Any) -> list[int | str]:
     """Sizes, with these names in place of open ones."""
     return [name if isinstance(size, open_images.Open) else size for size, name in zip(sizes, names)]
-
-
-def open_kernel(function: str, numbers: tuple[int | str, ...], sizes: tuple[int, ...], pads_behind: tuple[int, int],
-                **options: Any) -> Kernel:
-    """The kernel with tiles that suit `sizes`, which are what the open ones of `numbers` may be."""
-    kernel = make_kernel(function, sizes, **options)
-    n, _, _, _, oh, ow, *_ = sizes
-    pixels = squares_of(sizes) if function == WINOGRAD else n * oh * ow
-    return dataclasses.replace(kernel, shape=numbers, pads_behind=pads_behind, pixel_tiles=0,
-                               tile_pixels=-(-pixels // kernel.pixel_tiles))

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from . import byte_calls, tiled_calls
+from . import byte_calls, open_calls, tiled_calls
 from ..porting import scales
-from ..networks import graphs
+from ..networks import graphs, open_images
+from .opened import OpenShape
 from .packing import BLOCK, join_pixels, pack_bytes, with_room
 
 # Operators of one input that only move elements, so that they may be applied
@@ -155,20 +156,20 @@ class QuantizedRewriter:
             if not is_late and own != scale:
                 source = self.fresh("bytes")
                 made.append(helper.make_node("QuantizeLinear", [name, *user.input[1:]], [source]))
-                self.note(source, self.shape(name), self.onnx.TensorProto.INT8)
+                self.note(source, self.sizes(name), self.onnx.TensorProto.INT8)
             names.append(source)
         is_same = not is_late or before == {scale}
         result = user.output[0] if is_same else self.fresh("bytes")
         attributes = self.attributes(node)
         made.append(helper.make_node(
             node.op_type, [*names, *node.input[len(data):]], [result], name=result, **attributes))
-        self.note(result, self.shape(node.output[0]), self.onnx.TensorProto.INT8)
+        self.note(result, self.sizes(node.output[0]), self.onnx.TensorProto.INT8)
         if not is_same:
             first = next(n for n in self.nodes if n.output[0] == data[0])
             floats = self.fresh("floats")
             made.append(helper.make_node("DequantizeLinear", [result, *first.input[1:]], [floats]))
             made.append(helper.make_node("QuantizeLinear", [floats, *user.input[1:]], user.output))
-            self.note(floats, self.shape(node.output[0]), self.onnx.TensorProto.FLOAT)
+            self.note(floats, self.sizes(node.output[0]), self.onnx.TensorProto.FLOAT)
         dropped.add(id(user))
         return made
 
@@ -228,7 +229,7 @@ class QuantizedRewriter:
             return None
         found = {roots.get(name) for name in data}
         root = found.pop() if len(found) == 1 else None
-        if root is None or self.shape(root) is None or self.shape(node.output[0]) != self.shape(root):
+        if root is None or self.sizes(root) is None or self.sizes(node.output[0]) != self.sizes(root):
             return None
         return root
 
@@ -266,18 +267,19 @@ class QuantizedRewriter:
 
     def on_taktmap(self, node: Any) -> bool:
         source, output = node.input[0], node.output[0]
-        shape = self.shape(source)
+        shape = self.sizes(source)
         inputs = [
-            self.last.get(source) or self.to_first(source),
+            self.last.get(source) or (self.to_last(source) if source in self.open else self.to_first(source)),
             self.constant(self.tables[output]),
             # A kernel of bytes has a bias and scales.
             self.constant(np.zeros(1, np.int32)),
             self.constant(np.ones(1, np.float32)),
         ]
-        size = math.prod(shape)
+        is_open = source in self.open
+        size = open_calls.COUNT if is_open else math.prod(shape)
         kernel = byte_calls.ByteCall(
             "takt_map_i8", (1, 1, size, 1, 1, size, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1),
-            min(size, _TILE_BYTES), 1)
+            _TILE_BYTES if is_open else min(size, _TILE_BYTES), 1)
         element = self.onnx.TensorProto.INT8
         if source in self.last:
             n, c, h, w = shape
@@ -287,8 +289,10 @@ class QuantizedRewriter:
             self.kernel(kernel, inputs, output, shape, element)
         return True
 
-    def note(self, name: str, shape: tuple[int, ...] | None, element: int) -> None:
-        self.shapes[name] = shape
+    def note(self, name: str, sizes: open_images.Sizes | None, element: int) -> None:
+        if sizes is not None:
+            is_open = any(isinstance(size, open_images.Open) for size in sizes)
+            (self.open if is_open else self.shapes)[name] = sizes
         self.element_types[name] = element
         self.dynamic.add(name)
 
@@ -322,7 +326,7 @@ class QuantizedRewriter:
     def quantized_add(self, node: Any) -> bool:
         """The sum of two tensors of bytes, as bytes, or the positive part of it."""
         tensors = self.quantization.tensors
-        shape, end = self.shape(node.output[0]), self.end_in_bytes(node.output[0])
+        shape, end = self.sizes(node.output[0]), self.end_in_bytes(node.output[0])
         relu = self.only_consumer(node.output[0]) if end is None else None
         if relu is not None and relu.op_type == "Relu":
             end = self.end_in_bytes(relu.output[0])
@@ -330,23 +334,24 @@ class QuantizedRewriter:
             if end is not None and end[1].zero_point != -128:
                 end = None
         if (end is None or shape is None or any(name not in tensors for name in node.input)
-                or any(self.shape(name) != shape for name in node.input)
+                or any(self.sizes(name) != shape for name in node.input)
                 or not any(name in self.dynamic for name in node.input)):
             return False
         user, out = end
         (left, left_scale), (right, right_scale) = (tensors[name] for name in node.input)
-        count = math.prod(shape)
+        is_open = any(isinstance(size, open_images.Open) for size in shape)
+        count = math.prod(map(open_images.nominal, shape))
         if not 0 < count < 2**31:
             return False
         call = tiled_calls.TiledCall(
             "takt_add_i8", ("i8",) * 3,
-            (count, left_scale.zero_point, right_scale.zero_point, out.zero_point),
-            (left_scale.scale, right_scale.scale, out.scale), 1, count, min(count, _TILE_BYTES), 0)
+            (open_calls.COUNT if is_open else count, left_scale.zero_point, right_scale.zero_point, out.zero_point),
+            (left_scale.scale, right_scale.scale, out.scale), 1, 0 if is_open else count, min(count, _TILE_BYTES), 0)
         element = self.onnx.TensorProto.INT8
         self.done.add(id(user))
         if relu is not None:
             self.done.add(id(relu))
-        if left in self.last or right in self.last:
+        if left in self.last or right in self.last or is_open:
             n, c, h, w = shape
             twin = self.kernel(call, [self.to_last(left), self.to_last(right)], self.fresh("sum"),
                                (n, h, w, c), element)
@@ -361,17 +366,23 @@ class QuantizedRewriter:
         found, end = self.quantization.tensors.get(node.input[0]), self.end_in_bytes(node.output[0])
         if found is None or end is None or found[1] != end[1] or found[0] not in self.last or len(node.output) > 1:
             return False
-        shape = self.pool_shape(node)
+        shape, opened = self.pool_shape(node), None
         if shape is None:
-            return False
+            opened = self.open_pool_shape(node)
+            if opened is None:
+                return False
+            shape = opened.nominal
         n, _, _, c, oh, ow, *_ = shape
         pixels = n * oh * ow
         call = tiled_calls.TiledCall("takt_max_pool2d_i8", ("i8", "i8"), shape, (), 1, pixels,
                                      max(1, min(pixels, 4 * _TILE_BYTES // c)), 0)
         user = end[0]
         self.done.add(id(user))
-        twin = self.kernel(call, [self.last[found[0]]], self.fresh("pool"), (n, oh, ow, c),
-                           self.onnx.TensorProto.INT8)
+        inputs, element = [self.last[found[0]]], self.onnx.TensorProto.INT8
+        if opened is not None:
+            twin = self.open_call(call, opened, inputs, element)
+        else:
+            twin = self.kernel(call, inputs, self.fresh("pool"), (n, oh, ow, c), element)
         self.set_last(user.output[0], twin)
         return True
 
@@ -443,7 +454,7 @@ class QuantizedRewriter:
 
     def quantized_product(self, node: Any, weights: np.ndarray, factors: np.ndarray,
                           bias: np.ndarray, groups: int, shape: tuple[int, ...],
-                          rows: tuple[int, ...] | None, output: str) -> bool:
+                          rows: tuple[int, ...] | None, output: str, opened: OpenShape | None = None) -> bool:
         """A kernel for a Conv, or with `rows` (the result's shape) for a product.
 
         weights  int8 [out][in of a group][h][w]; factors: their scales, [out].
@@ -452,7 +463,7 @@ class QuantizedRewriter:
         found = self.quantization.tensors.get(node.input[0])
         end = None if found is None else self.quantized_end(output)
         if end is None:
-            return self.product_to_floats(node.input[0], weights, factors, bias, shape, rows, output)
+            return self.product_to_floats(node.input[0], weights, factors, bias, shape, rows, output, opened)
         source, in_scale = found
         user, out_scale, low, high = end
         room = 2**31 - 1 - 2 * 255 * np.abs(weights.astype(np.int64)).sum((1, 2, 3))
@@ -466,7 +477,7 @@ class QuantizedRewriter:
         # In the order in which other runtimes round, to give the same bytes.
         scales = np.float32(in_scale.scale) * factors.astype(np.float32) / np.float32(out_scale.scale)
         n, oh, ow, oc = shape[0], *shape[4:7]
-        if rows is None and not is_depthwise:
+        if rows is None and not is_depthwise and opened is None:
             weights, shape = join_pixels(weights, shape)
         results = shape[6] // oc
         inputs = [
@@ -484,16 +495,20 @@ class QuantizedRewriter:
         if rows is not None:
             self.kernel(kernel, inputs, user.output[0], rows, element)
         else:
-            twin = self.kernel(kernel, inputs, self.fresh("conv"), (n, oh, ow, oc), element)
+            if opened is not None:
+                twin = self.open_call(kernel, opened, inputs, element)
+            else:
+                twin = self.kernel(kernel, inputs, self.fresh("conv"), (n, oh, ow, oc), element)
             self.set_last(user.output[0], twin)
         return True
 
     def product_to_floats(self, name: str, weights: np.ndarray, factors: np.ndarray, bias: np.ndarray,
-                          shape: tuple[int, ...], rows: tuple[int, ...] | None, output: str) -> bool:
+                          shape: tuple[int, ...], rows: tuple[int, ...] | None, output: str,
+                          opened: OpenShape | None = None) -> bool:
         """A kernel of bytes whose results are floats, with the operands of
         `quantized_product`; `name`: the tensor of bytes as floats."""
         groups, outs = shape[15], shape[6]
-        if groups > 1 and outs // groups < BLOCK // 2:
+        if groups > 1 and outs // groups < BLOCK // 2 or opened is not None and name in self.quantization.stepped:
             return False  # Most of a block of channels would be empty.
         bias = self.constant(bias.astype(np.float32))
         scale = Scale(0.0, 0)  # It is found in the call.
@@ -523,6 +538,8 @@ class QuantizedRewriter:
         ]
         if rows is not None:
             self.kernel(call, inputs, output, rows)
+        elif opened is not None:
+            self.set_last(output, self.open_call(call, opened, inputs))
         else:
             pixels = (shape[0], shape[4], shape[5], outs)
             self.set_last(output, self.kernel(call, inputs, self.fresh("conv"), pixels))
@@ -559,11 +576,12 @@ class QuantizedRewriter:
         return value, np.broadcast_to(scale.reshape(-1), (value.shape[out_axis],))
 
     def quantized_conv(self, node: Any, bias: np.ndarray, groups: int,
-                       shape: tuple[int, ...]) -> bool:
+                       shape: tuple[int, ...], opened: OpenShape | None = None) -> bool:
+        """opened   the shape, if `shape` is only what it may be."""
         found = self.quantized_weights(node, 0)
         if found is None:
             return False
-        return self.quantized_product(node, *found, bias, groups, shape, None, node.output[0])
+        return self.quantized_product(node, *found, bias, groups, shape, None, node.output[0], opened)
 
     def quantized_matmul(self, node: Any, is_transposed: bool, bias: np.ndarray,
                          in_shape: tuple[int, ...], output: str) -> bool:

@@ -19,8 +19,8 @@ from . import (attention, batches, beginnings, boxes, branches, channels_last, e
                paired, quantized, recurrent, scatter, signed, slicing, stretched, tiled_calls, top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, names, open_images
 from .channels_last import TO_FIRST, TO_LAST
-from .kernel_calls import (DOMAIN, ROWS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS, has_winograd_parts, make_kernel,
-                           prefers_winograd, squares_of)
+from .kernel_calls import (CHANNELS_MAX, DOMAIN, ROWS_MAX, TAPS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS,
+                           has_winograd_parts, make_kernel, prefers_winograd, squares_of)
 from .lowering import AnyKernel
 from .packing import BLOCK, join_few_groups, join_rows, pack, pack_pairs, pack_winograd, trim_taps
 
@@ -28,14 +28,12 @@ from .packing import BLOCK, join_few_groups, join_rows, pack, pack_pairs, pack_w
 _MACS_MIN = 1e4
 _POOL_FACTOR = 8  # Multiply-adds that take as long as one number of a window.
 _PAIR_FACTOR = 8  # Multiply-adds that take as long as the compiler's comparison of two numbers of a TopK.
-_TAPS_MAX = 128
 # With fewer input channels, half of the pairs would be empty.
 _BF16_CHANNELS_MIN = 8
 _BF16_PAIRS_MAX = 1 << 14
 _OPEN_SIZE = 64  # What a size may be that is known in calls alone.
 # How many products are done in the time of one product of floats.
 _PRODUCTS = {"": 1, "bf16": 2, "bf16_tiles": 6}
-_CHANNELS_MAX = 16384
 # A pool of a larger window is one of its columns and one of its rows.
 _ALONE_MIN = 9  # Numbers of the window of a pool for which an image gets its channels last.
 _WINDOW_MIN = 25
@@ -323,7 +321,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         groups = self.attributes(node).get("group", 1)
         shape = (in_shape[0], *in_shape[2:], in_shape[1], *out_shape[2:], out_shape[1], *geometry, groups)
         taps = weights.shape[2] * weights.shape[3]
-        if (taps <= _TAPS_MAX and max(weights.shape[:2]) <= _CHANNELS_MAX
+        if (taps <= TAPS_MAX and max(weights.shape[:2]) <= CHANNELS_MAX
                 and self.quantized_conv(node, bias, groups, shape)):
             return True
         weights, geometry = trim_taps(weights, geometry, in_shape, out_shape)
@@ -331,7 +329,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         shape = (*shape[:7], *geometry, groups)
         taps = weights.shape[2] * weights.shape[3]
         is_depthwise = groups == in_shape[1] == out_shape[1] and groups > 1
-        if not is_depthwise and (taps > _TAPS_MAX or weights.shape[1] > _CHANNELS_MAX):
+        if not is_depthwise and (taps > TAPS_MAX or weights.shape[1] > CHANNELS_MAX):
             return self.as_patches(node, weights, bias, shape)
         if self.as_depthwise(node, weights, bias, shape):
             return True
@@ -385,7 +383,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         if is_summed:
             outs, ins, groups = channels, 1, channels
         if (geometry is None or (groups > 1 and not is_depthwise)
-                or (not is_depthwise and (height * width > _TAPS_MAX or ins > _CHANNELS_MAX))):
+                or (not is_depthwise and (height * width > TAPS_MAX or ins > CHANNELS_MAX))):
             return False
         wide = outs + -outs % BLOCK
         rows = self.emit("Reshape", [self.to_first(name), self.constant(np.array([outs, ins, height, width]))],
@@ -432,7 +430,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         whose pixels are channels. Where windows do not overlap, that is a product."""
         n, h, w, c, oh, ow, oc, kh, kw, sh, sw, *dilations, top, left, groups = shape
         th, tw = -(-kh // sh), -(-kw // sw)
-        if groups != 1 or dilations != [1, 1] or th * tw > _TAPS_MAX or c * sh * sw > _CHANNELS_MAX:
+        if groups != 1 or dilations != [1, 1] or th * tw > TAPS_MAX or c * sh * sw > CHANNELS_MAX:
             return False
         ph, pw = oh + th - 1, ow + tw - 1
         images = self.framed(self.to_first(node.input[0]), (n, c, h, w), [top, left], (ph * sh, pw * sw))
@@ -528,7 +526,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
     def is_product(self, left: str, in_shape: tuple[int, ...], weights: np.ndarray) -> bool:
         rows = math.prod(in_shape[:-1])
         return (left in self.dynamic and self.is_float(left) and weights.dtype == np.float32
-                and len(in_shape) >= 2 and 1 <= rows <= ROWS_MAX and weights.shape[0] <= _CHANNELS_MAX
+                and len(in_shape) >= 2 and 1 <= rows <= ROWS_MAX and weights.shape[0] <= CHANNELS_MAX
                 and weights.shape[1] <= 65536)
 
     def product(self, left: str, in_shape: tuple[int, ...], weights: np.ndarray, bias: np.ndarray,
@@ -605,7 +603,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
             return False
         n, _, w, c, oh, ow, _, kh, kw, *_ = shape
         is_few, is_max = c < BLOCK, "max" in function
-        is_apart = is_max and kh * kw >= (_ALONE_MIN if is_few else _WINDOW_MIN) and max(w, oh) * c <= _CHANNELS_MAX
+        is_apart = is_max and kh * kw >= (_ALONE_MIN if is_few else _WINDOW_MIN) and max(w, oh) * c <= CHANNELS_MAX
         # The compiler's is quicker than two transpositions for the smallest windows alone.
         if node.input[0] not in self.last and not is_apart and (is_few or kh * kw < _ALONE_MIN):
             return False

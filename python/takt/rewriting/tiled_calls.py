@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Iterator
 
 import numpy as np
+
+from . import open_calls
 
 
 @dataclasses.dataclass(frozen=True)
@@ -15,16 +16,31 @@ class TiledCall:
 
     A workgroup (x, y) calls it with its buffers, each as base, offset and size;
     `numbers`; x; the rows from y * tile_rows on, and how many; `factors`.
+    Where sizes of images are known in calls alone, `numbers` begin with kernels::ConvShape and have names of sizes
+    there, as kernel_calls.Kernel, or with the name of the number of elements. A row is a pixel, or an element.
     """
 
     function: str  # Such as takt_attention_f32.
     buffers: tuple[str, ...]  # Element types; the last is of the result.
-    numbers: tuple[int, ...]  # i32.
+    numbers: tuple[int | str, ...]  # i32.
     factors: tuple[float, ...]  # f32.
     parts: int  # How many x there are.
     rows: int
     tile_rows: int
     multiply_adds: int
+    pads_behind: tuple[int, int] = (0, 0)  # Below and on the right; only of open sizes.
+
+    @property
+    def shape(self) -> tuple[int | str, ...]:
+        return self.numbers
+
+    @property
+    def tile_pixels(self) -> int:
+        return self.tile_rows
+
+    @property
+    def is_open(self) -> bool:
+        return any(isinstance(number, str) for number in self.numbers)
 
     @property
     def block_tiles(self) -> int:
@@ -49,20 +65,23 @@ def parameter_types(call: TiledCall) -> list[str]:
 
 def function(name: str, call: TiledCall, types: tuple[str, ...]) -> Iterator[str]:
     """The code of a workgroup: one call for one tile."""
-    bindings = ", ".join(f"%b{i}: !stream.binding" for i in range(len(types)))
-    yield f"      func.func @{name}({bindings}) {{"
+    yield f"      func.func @{name}({', '.join(open_calls.parameters(call, len(types)))}) {{"
     yield "        %zero = arith.constant 0 : index"
     arguments = []
     for i, (element, tensor) in enumerate(zip(call.buffers, types)):
-        size = math.prod(int(part) for part in tensor[len("tensor<"):-1].split("x")[:-1])
-        memory = f"memref<{size}x{element}>"
+        lines, sized = open_calls.row(call, i, tensor)
+        memory = sized.partition("{")[0]
+        yield from (f"        {line}" for line in lines)
         yield (f"        %m{i} = stream.binding.subspan %b{i}[%zero] : "
-               f"!stream.binding -> {memory}")
+               f"!stream.binding -> {sized}")
         yield (f"        %p{i}, %o{i}, %s{i}, %t{i} = iree_codegen.extract_strided_metadata %m{i} : "
                f"{memory} -> memref<{element}>, index, index, index")
         arguments += [f"%p{i}", f"%o{i}", f"%s{i}"]
     for i, number in enumerate(call.numbers):
-        yield f"        %n{i} = arith.constant {number} : i32"
+        if isinstance(number, str):
+            yield f"        %n{i} = arith.index_cast %{number} : index to i32"
+        else:
+            yield f"        %n{i} = arith.constant {number} : i32"
         arguments.append(f"%n{i}")
     yield "        %x_index = stream.dispatch.workgroup.id[0] : index"
     yield "        %x = arith.index_cast %x_index : index to i32"

@@ -39,7 +39,7 @@ def test_what_keeps_its_size_is_known_to_be_as_large():
 def test_equal_windows_of_equal_sizes_give_equal_ones():
     nodes = [helper.make_node("Conv", ["x", "w"], ["a"], strides=[2, 2], pads=[1, 1, 1, 1]),
              helper.make_node("MaxPool", ["x"], ["b"], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
-             helper.make_node("MaxPool", ["x"], ["c"], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], ceil_mode=1),
+             helper.make_node("MaxPool", ["x"], ["c"], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4, ceil_mode=1),
              helper.make_node("MaxPool", ["x"], ["d"], kernel_shape=[2, 2], strides=[2, 2]),
              helper.make_node("Concat", ["a", "b"], ["e"], axis=1),
              helper.make_node("Sum", ["a", "c", "d"], ["f"])]
@@ -65,6 +65,6 @@ def test_a_constant_of_rows_says_how_many_there_are_but_for_one():
 
 @pytest.mark.parametrize("scales, is_known", [([1, 1, 2, 1], True), ([1, 1, 1.5, 1], False), ([1, 2, 2, 1], False)])
 def test_pixels_are_repeated_as_often_as_the_network_states(scales, is_known):
-    nodes = [helper.make_node("Resize", ["x", "", "scales"], ["a"]), helper.make_node("Resize", ["x", "", "scales"], ["b"])]
+    nodes = [helper.make_node("Resize", ["x", "", "scales"], [name]) for name in "ab"]
     found = sizes_of(nodes, {"x": [1, 3, None, 8]}, "a", scales=np.array(scales, np.float32))
     assert (found["a"] == found["b"]) == is_known and found["a"][2] != found["x"][2]

@@ -34,7 +34,8 @@ def test_the_longest_beginning_is_one_part():
 
 def test_what_is_quantized_is_neither_shared_nor_made_of_others():
     numbers = {"scale": np.float32(0.05), "zero": np.int8(3)}
-    nodes = [concat("ab", "p"), concat("abc", "q"), helper.make_node("QuantizeLinear", ["p", "scale", "zero"], ["bytes"])]
+    nodes = [concat("ab", "p"), concat("abc", "q"),
+             helper.make_node("QuantizeLinear", ["p", "scale", "zero"], ["bytes"])]
     results = {"bytes": (onnx.TensorProto.INT8, [2, 6]), "q": [2, 9]}
     model = model_of(nodes, {name: [2, 3] for name in "abc"}, results, 17, **numbers)
     assert beginnings.share(model) is model

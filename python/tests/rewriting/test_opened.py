@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import takt
-from test_native import Net, expected, functions
+from test_native import Net, QuantizedNet, expected, functions
 
 onnx = pytest.importorskip("onnx")
 
@@ -109,7 +109,8 @@ def test_images_that_are_smaller_than_a_window_are_an_error(needs_compiler, tmp_
 def test_pixels_are_repeated_with_the_channels_last(needs_compiler, tmp_path, own):
     net = Net()
     x = net.conv("x", 3, 16)
-    y = net.node("Resize", net.conv(x, 16, 8, strides=[2, 2]), "", net.constant(np.array([1, 1, 2, 3], np.float32)), **own)
+    scales = net.constant(np.array([1, 1, 2, 3], np.float32))
+    y = net.node("Resize", net.conv(x, 16, 8, strides=[2, 2]), "", scales, **own)
     z = net.conv(net.node("Relu", y), 8, 8)
     shape, sizes = ["n", 3, None, None], [(1, 3, 6, 5), (2, 3, 1, 9), (1, 3, 17, 20)]
     for artifact, got, want in results(tmp_path, net, shape, z, sizes, recipe="native"):
@@ -117,3 +118,29 @@ def test_pixels_are_repeated_with_the_channels_last(needs_compiler, tmp_path, ow
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-4)
     rewritten, _ = rewriter.rewrite(porter.port(net.model(shape, z)))
     assert [node.op_type for node in rewritten.graph.node].count("Transpose") == 2
+
+
+def test_kernels_of_bytes_take_images_of_each_size(needs_compiler, tmp_path):
+    """Products that end in bytes and in floats, sums, tables, pools and moves."""
+    net = QuantizedNet()
+
+    def conv(x, ins, outs, **attributes):
+        return net.quantize(net.product("Conv", x, 0.05, (outs, ins, 3, 3), 0, pads=[1] * 4, **attributes), 0.05, -7)
+
+    x = conv(net.quantize("x", 0.05, 3), 3, 16, strides=[2, 2])
+    y = net.quantize(net.node("Mul", x, net.node("Sigmoid", x)), 0.05, -7)
+    y = conv(y, 1, 16, group=16)
+    x = net.quantize(net.node("Add", x, y), 0.05, -7)
+    x = net.quantize(net.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4), 0.05, -7)
+    up = net.node("Resize", conv(x, 16, 8), "", net.constant(np.array([1, 1, 2, 2], np.float32)),
+                  coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    joined = net.quantize(net.node("Concat", net.quantize(up, 0.05, -7), net.quantize(up, 0.05, -7), axis=1), 0.06, 5)
+    result = net.product("Conv", joined, 0.06, (24, 16, 1, 1), 0)
+    calls, kernels = functions(net.model([1, 3, None, None], result))
+    assert calls == collections.Counter({
+        "takt_conv2d_i8": 2, "takt_depthwise2d_i8": 1, "takt_map_i8": 2, "takt_add_i8": 1, "takt_max_pool2d_i8": 1,
+        "takt_conv2d_i8_f32": 1}), calls
+    sizes = [(1, 3, 64, 64), (1, 3, 33, 50), (1, 3, 1, 3)]
+    for artifact, got, want in results(tmp_path, net, [1, 3, None, None], result, sizes):
+        assert artifact.recipe.name == "native", artifact.report
+        assert np.abs(got - want).max() <= 1e-5 * np.ptp(want)
