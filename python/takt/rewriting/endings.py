@@ -146,7 +146,7 @@ class EndingRewriter:
         return None
 
     def find_gelu(self, x: str) -> tuple[list[Any], str, str] | None:
-        """x / 2 * (1 + erf(x / sqrt(2))), with the half at either end."""
+        """x / 2 * (1 + erf(x / sqrt(2))), with the half at x, at the sum or at the end."""
         users = self.consumers.get(x, [])
         if len(users) != 2:
             return None
@@ -167,6 +167,10 @@ class EndingRewriter:
                 if (self.only_consumer(outer.output[0]) is product
                         and set(product.input) == {outer.output[0], plus.output[0]}):
                     return [*nodes, outer], "gelu", product.output[0]
+            elif self.scales(product, plus.output[0], "Mul", 0.5):
+                if (self.only_consumer(product.output[0]) is outer and outer.op_type == "Mul"
+                        and set(outer.input) == {x, product.output[0]}):
+                    return [*nodes, outer], "gelu", outer.output[0]
             elif outer is product and set(product.input) == {x, plus.output[0]}:
                 half = self.only_consumer(product.output[0])
                 if half is not None and self.scales(half, product.output[0], "Mul", 0.5):

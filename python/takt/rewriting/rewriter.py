@@ -533,15 +533,25 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
                 output: str) -> bool:
         inner, outer = weights.shape
         rows = math.prod(in_shape[:-1])
-        output, turned, bias = self.fold_scales(output, weights.T, bias, 0)
+        turn = self.only_consumer(output)
+        is_image = (len(in_shape) == 4 and turn is not None and turn.op_type == "Transpose"
+                    and list(self.attributes(turn).get("perm", [])) == TO_FIRST)
+        if is_image:
+            output = turn.output[0]
+            self.done.add(id(turn))
+        output, turned, bias = self.fold_scales(output, weights.T, bias, 2 if is_image else 0)
         output, residual, end = self.fold_end(output)
         shape = (1, 1, rows, inner, 1, rows, outer, 1, 1, 1, 1, 1, 1, 0, 0, 1)
         function, packed = self.packed(turned[:, :, None, None], bias, 1, False)
         inputs = [left, *packed]
         if residual is not None:
-            inputs.append(self.to_first(residual))
+            inputs.append(self.to_last(residual) if is_image else self.to_first(residual))
         kernel = make_kernel(function, shape, **end)
-        self.kernel(kernel, inputs, output, (*in_shape[:-1], outer))
+        out_shape = (*in_shape[:-1], outer)
+        if is_image:
+            self.set_last(output, self.kernel(kernel, inputs, self.fresh("conv"), out_shape))
+        else:
+            self.kernel(kernel, inputs, output, out_shape)
         return True
 
     # Pools.

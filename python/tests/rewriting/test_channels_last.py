@@ -7,6 +7,8 @@ from test_native import Net, QuantizedNet, check_together, compared, gelu
 
 pytest.importorskip("onnx")
 
+from takt.rewriting import rewriter  # noqa: E402
+
 
 def shuffled(net, x, channels, groups, size, after=lambda x: x):
     """The channels of groups in turns; `after` each of the three operators."""
@@ -53,3 +55,30 @@ def test_an_activation_of_tokens_is_one_of_their_image(needs_compiler, tmp_path)
     for case, (_, kernels) in check_together(tmp_path, cases).items():
         activations = {kernel.activation for kernel in kernels}
         assert activations == ({"none", case} if case != "read twice" else {"none"}), case
+
+
+@pytest.mark.parametrize("halved", ["x", "sum", "end"])
+def test_a_gelu_is_part_of_a_call_wherever_its_half_is(halved):
+    net = Net()
+    result = net.node("MatMul", gelu(net, net.node("MatMul", "x", net.weights(8, 24)), halved), net.weights(24, 5))
+    model, kernels = rewriter.rewrite(net.model([1, 7, 8], result))
+    assert [kernel.activation for kernel in kernels] == ["gelu", "none"]
+    assert {node.op_type for node in model.graph.node} == {"TaktKernel"}
+
+
+def test_products_of_channels_make_images(needs_compiler, tmp_path):
+    """A block of ConvNeXt: the factors of channels and the sum, with the channels first, are part of the last product."""
+    cases = {}
+    for count in (1, 2):
+        net = Net()
+        x = net.conv("x", 3, 16)
+        for _ in range(count):
+            y = net.node("Transpose", net.conv(x, 16, 16, kernel=7, groups=16), perm=[0, 2, 3, 1])
+            y = net.node("Add", net.node("MatMul", y, net.weights(16, 40)), net.weights(40))
+            y = net.node("Add", net.node("MatMul", gelu(net, y, "sum"), net.weights(40, 16)), net.weights(16))
+            y = net.node("Mul", net.node("Transpose", y, perm=[0, 3, 1, 2]), net.weights(16, 1, 1))
+            x = net.node("Add", y, x)
+        cases[count] = net, [2, 3, 9, 11], net.conv(x, 16, 4)
+    for count, (calls, kernels) in check_together(tmp_path, cases).items():
+        assert calls == {"takt_conv2d_f32": 2 + 2 * count, "takt_depthwise2d_f32": count}
+        assert any(kernel.has_residual for kernel in kernels)

@@ -111,10 +111,14 @@ def activated(net):
     return gelu(net, x)
 
 
-def gelu(net, x):
-    half = net.node("Mul", x, net.constant(np.float32(0.5)))
-    erf = net.node("Erf", net.node("Mul", x, net.constant(np.float32(0.5**0.5))))
-    return net.node("Mul", half, net.node("Add", erf, net.constant(np.float32(1))))
+def gelu(net, x, halved="x"):
+    """The form of the exporters of PyTorch: halved is "x", "end" or, as the newer one has it, "sum"."""
+    def half(name, place):
+        return net.node("Mul", net.constant(np.float32(0.5)), name) if place == halved else name
+
+    erf = net.node("Erf", net.node("Div", x, net.constant(np.float32(2**0.5))))
+    plus = half(net.node("Add", erf, net.constant(np.float32(1))), "sum")
+    return half(net.node("Mul", half(x, "x"), plus), "end")
 
 
 def test_activations_are_part_of_calls(tmp_path):
