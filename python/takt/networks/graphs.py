@@ -43,6 +43,16 @@ class NodeReader:
             return [] if own.get("noop_with_empty_axes", 0) else list(range(rank))
         return sorted(int(axis) % rank for axis in axes)
 
+    def normalization(self, node: Any) -> tuple[np.ndarray, np.ndarray] | None:
+        """By what a BatchNormalization multiplies each channel, and what it adds then; None: they are no constants."""
+        parts = [self.constants.get(name) for name in node.input[1:5]]
+        is_trained = len(node.output) == 1 and not self.attributes(node).get("training_mode", 0)
+        if any(part is None for part in parts) or not is_trained:
+            return None
+        scale, shift, mean, variance = (part.astype(np.float64) for part in parts)
+        factor = scale / np.sqrt(variance + self.attributes(node).get("epsilon", 1e-5))
+        return factor, shift - mean * factor
+
 
 class Graph(NodeReader):
     """A graph, and what a pass has for a new one.

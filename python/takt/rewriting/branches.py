@@ -36,10 +36,7 @@ def merge(model: Any) -> Any:
 class _Merger(graphs.Graph):
     def __init__(self, model: Any) -> None:
         super().__init__(model)
-        self.users: dict[str, int] = {}
-        for node in self.graph.node:
-            for name in graphs.reads(node):
-                self.users[name] = self.users.get(name, 0) + 1
+        self.users = graphs.reader_counts(self.graph.node)
 
     def run(self) -> Any:
         nodes, is_changed = [], False
@@ -116,13 +113,11 @@ class _Merger(graphs.Graph):
             if other.groups != channels:
                 return None
         elif (maker is not None and maker.op_type == "BatchNormalization" and maker.input[0] == other.source
-                and len(maker.output) == 1 and self.users[name] == 1 and name not in self.results):
-            values = [self.constants.get(each) for each in maker.input[1:]]
-            if any(value is None for value in values):
+                and self.users[name] == 1 and name not in self.results):
+            found = self.normalization(maker)
+            if found is None:
                 return None
-            gamma, beta, mean, variance = (value.astype(np.float64) for value in values)
-            scale = gamma / np.sqrt(variance + self.attributes(maker).get("epsilon", 1e-5))
-            bias = beta - mean * scale
+            scale, bias = found
         else:
             return None
         inputs = other.weights.shape[1]

@@ -50,16 +50,6 @@ class EndingRewriter:
             return user, value if user.op_type == "Mul" else 1 / value, np.zeros(channels)
         return user, np.ones(channels), value if user.op_type == "Add" else -value
 
-    def normalization(self, node: Any) -> tuple[np.ndarray, np.ndarray] | None:
-        """By what a BatchNormalization multiplies each channel, and what it adds then."""
-        parts = [self.constants.get(name) for name in node.input[1:5]]
-        is_trained = len(node.output) == 1 and not self.attributes(node).get("training_mode", 0)
-        if any(part is None for part in parts) or not is_trained:
-            return None
-        scale, shift, mean, variance = (part.astype(np.float64) for part in parts)
-        factor = scale / np.sqrt(variance + self.attributes(node).get("epsilon", 1e-5))
-        return factor, shift - mean * factor
-
     def fold_end(self, output: str) -> tuple[str, str | None, dict[str, Any]]:
         """What follows: the sum with a tensor that is there already, an
         activation, and a clamp."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from . import (attention, batches, beginnings, boxes, branches, channels_last, endings, equals, joined, norms, opened,
+from . import (attention, batches, before_resize, beginnings, boxes, branches, channels_last, endings, equals, joined, norms, opened,
                paired, quantized, recurrent, scatter, signed, slicing, stretched, tiled_calls, top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, names, open_images
 from .channels_last import TO_FIRST, TO_LAST
@@ -52,7 +52,8 @@ def rewrite(model: Any, precision: str = "") -> tuple[Any, list[AnyKernel]]:
     """
     # Folding copies the model, and the other passes change the copy.
     signed_model = beginnings.share(equals.merge(signed.shift(folding.fold(model))))
-    rewriter = _Rewriter(canonical.reduce(branches.merge(batches.split(signed_model))), precision)
+    branched = before_resize.move(branches.merge(batches.split(signed_model)))
+    rewriter = _Rewriter(canonical.reduce(branched), precision)
     if not rewriter.run():
         return model, []
     return rewriter.result(), rewriter.kernels
