@@ -106,6 +106,7 @@ void DisjunctiveGraph::Load(const State& state) {
   }
   for (uint32_t v = 0; v < count_; ++v) {
     nodes_[v].duration = duration(v, choice_[v]);
+    nodes_[v].end = nodes_[v].rest = kUnknown;
   }
   LinkSequences();
   ComputeOrder();
@@ -315,22 +316,20 @@ void DisjunctiveGraph::ComputeHeads(uint32_t first, uint32_t last) {
       head = std::max(head, nodes_[LinkOf(v, i).before].end);
     }
     const int64_t end = head + node.duration;
-    const bool changes = end != node.end;
+    if (end == node.end) continue;
     node.end = end;
     end_before_[node.link.place + 1] = end;
-    uint32_t behind = rank_[node.link.after];
+    last = std::max(last, rank_[node.link.after]);
     for (size_t i = 1; i < taken; ++i) {
       const Link& link = LinkOf(v, i);
       end_before_[link.place + 1] = end;
-      behind = std::max(behind, rank_[link.after]);
+      last = std::max(last, rank_[link.after]);
     }
     if (node.only_successor != kSeveral) {
-      behind = std::max(behind, rank_[node.only_successor]);
+      last = std::max(last, rank_[node.only_successor]);
     } else {
-      for (const uint32_t u : successors(v))
-        behind = std::max(behind, rank_[u]);
+      for (const uint32_t u : successors(v)) last = std::max(last, rank_[u]);
     }
-    last = std::max(last, changes ? behind : 0);
   }
 }
 
@@ -344,11 +343,10 @@ void DisjunctiveGraph::ComputeTails(uint32_t first, uint32_t last) {
       tail = std::max(tail, nodes_[LinkOf(v, i).after].rest);
     }
     const int64_t rest = tail + node.duration;
-    const bool changes = rest != node.rest;
+    if (rest == node.rest) continue;
     node.rest = rest;
-    uint32_t ahead = r;
     const auto include = [&](uint32_t u) {
-      ahead = std::min(ahead, u == count_ ? r : rank_[u]);
+      if (u != count_) first = std::min(first, rank_[u]);
     };
     rest_from_[node.link.place] = rest;
     include(node.link.before);
@@ -362,7 +360,6 @@ void DisjunctiveGraph::ComputeTails(uint32_t first, uint32_t last) {
     } else {
       for (const uint32_t u : predecessors(v)) include(u);
     }
-    first = std::min(first, changes ? ahead : r);
   }
 }
 

@@ -285,6 +285,7 @@ class DisjunctiveGraph {
 
   static constexpr uint32_t kNone = ~uint32_t{0};
   static constexpr uint32_t kSeveral = kNone - 1;
+  static constexpr int64_t kUnknown = -1;  // No end, nor rest.
 
   // The problem, flat.
   const uint32_t count_;
