@@ -370,6 +370,23 @@ void DisjunctiveGraph::ComputeMakespan() {
   }
 }
 
+void DisjunctiveGraph::Blocks(absl::Span<const uint32_t> path,
+                              std::vector<Block>* blocks) const {
+  blocks->resize(path.size());
+  size_t begin = 0;  // The path has the last operation of a block first.
+  for (size_t i = 0; i < path.size(); ++i) {
+    const uint32_t v = path[i];
+    if (i + 1 < path.size() && nodes_[v].link.before == path[i + 1] &&
+        MachinesTaken(v) == 1 && MachinesTaken(path[i + 1]) == 1) {
+      continue;
+    }
+    (*blocks)[begin] = {path[begin], path[begin]};
+    for (size_t k = begin + 1; k < i; ++k) (*blocks)[k] = {v, path[begin]};
+    (*blocks)[i] = {v, v};
+    begin = i + 1;
+  }
+}
+
 DisjunctiveGraph::Link& DisjunctiveGraph::LinkOn(uint32_t v, uint32_t machine) {
   if (width_ == 1) return nodes_[v].link;
   const absl::Span<const uint32_t> taken = machines(v, choice_[v]);

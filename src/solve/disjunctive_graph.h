@@ -115,12 +115,25 @@ class DisjunctiveGraph {
   template <typename Pick>
   void CriticalPath(Pick&& pick, std::vector<uint32_t>* path) const;
 
+  // Operations that follow each other on one machine without a pause.
+  struct Block {
+    uint32_t first;
+    uint32_t last;
+  };
+  // For each operation of a critical path, the longest block that the path
+  // passes through and that has the operation inside. Those at the ends of a
+  // block, and those that take several machines, are blocks of their own.
+  void Blocks(absl::Span<const uint32_t> path,
+              std::vector<Block>* blocks) const;
+
   // Calls visit(move) for every place worth trying for `v`, all alternatives,
-  // but for moves of a value above limit(alternative), which visit() may lower.
-  // Where an interval of places is equally good, the move names one that
-  // pick(count) chooses. The graph is unchanged afterwards.
+  // but for moves of a value above limit(alternative), which visit() may lower,
+  // and for those within `block`, which has v, as they leave it as long. Where
+  // an interval of places is equally good, the move names one that pick(count)
+  // chooses. The graph is unchanged afterwards.
   template <typename Limit, typename Pick, typename Visit>
-  void ForEachMove(uint32_t v, Limit&& limit, Pick&& pick, Visit&& visit);
+  void ForEachMove(uint32_t v, const Block& block, Limit&& limit, Pick&& pick,
+                   Visit&& visit);
 
   // Carries the move out; heads, tails and makespan follow.
   void Apply(const Move& move);
@@ -258,7 +271,7 @@ class DisjunctiveGraph {
   void MovesToMachine(uint32_t v, uint32_t alternative, const Bounds& bounds,
                       int64_t limit, Pick&& pick, Visit&& visit);
   template <typename Visit>
-  void MovesOnSameMachine(uint32_t v, uint32_t alternative,
+  void MovesOnSameMachine(uint32_t v, uint32_t alternative, const Block& block,
                           const Bounds& bounds, int64_t limit, Visit&& visit);
   int64_t StartAtCut(absl::Span<const uint32_t> wanted, uint32_t cut,
                      int64_t head) const;
@@ -362,8 +375,8 @@ void DisjunctiveGraph::CriticalPath(Pick&& pick,
 }
 
 template <typename Limit, typename Pick, typename Visit>
-void DisjunctiveGraph::ForEachMove(uint32_t v, Limit&& limit, Pick&& pick,
-                                   Visit&& visit) {
+void DisjunctiveGraph::ForEachMove(uint32_t v, const Block& block,
+                                   Limit&& limit, Pick&& pick, Visit&& visit) {
   const Bounds bounds = BoundsOf(v);
   const Mode* modes = modes_.data() + alternative_begin_[v];
   const uint32_t count = alternative_count(v);
@@ -375,7 +388,9 @@ void DisjunctiveGraph::ForEachMove(uint32_t v, Limit&& limit, Pick&& pick,
     const int64_t most = limit(a);
     if (bounds.head + modes[a].duration + bounds.tail > most) continue;
     if (modes[a].machine == taken) {
-      MovesOnSameMachine(v, a, bounds, most, visit);
+      const bool stays = a == choice_[v];
+      MovesOnSameMachine(v, a, stays ? block : Block{v, v}, bounds, most,
+                         visit);
     } else {
       MovesToMachine(v, a, bounds, most, pick, visit);
     }
@@ -442,16 +457,18 @@ void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
   }
 }
 
-// Later and earlier places on the machine where v is: the operations that it
-// passes move up, at least along the machine.
+// Later and earlier places on the machine where v is, but for those inside the
+// block: the operations that it passes move up, at least along the machine.
 template <typename Visit>
 void DisjunctiveGraph::MovesOnSameMachine(uint32_t v, uint32_t alternative,
+                                          const Block& block,
                                           const Bounds& bounds, int64_t limit,
                                           Visit&& visit) {
   const Mode& mode = modes_[alternative_begin_[v] + alternative];
   const int64_t length = mode.duration;
   const uint32_t first = first_place_[mode.machine];
-  const uint32_t place = nodes_[v].link.place;
+  const Node& node = nodes_[v];
+  const uint32_t place = node.link.place;
   const uint32_t* list = sequence_.data();
   const int64_t* ends = end_before_.data();
   const int64_t* rests = rest_from_.data();
@@ -463,22 +480,29 @@ void DisjunctiveGraph::MovesOnSameMachine(uint32_t v, uint32_t alternative,
   if (alternative != choice_[v]) {  // The same machine by another name.
     visit_place(place, ends[place], rests[place + 1]);
   }
-  // No rest is at the last place, and no end before the first.
+  // No rest is at the last place, and no end before the first. What v passes
+  // takes at least as long as the rest of the block on that side.
   const int64_t end_max = limit - length - bounds.tail;
   int64_t end = ends[place];
-  for (uint32_t i = place + 1; rests[i] > bounds.tail; ++i) {
-    const uint32_t x = list[i];
-    end = std::max(end, HeadBeside(x, list[i - 1])) + nodes_[x].duration;
-    if (end > end_max) break;
-    visit_place(i, end, rests[i + 1]);
+  if (end + nodes_[block.last].end - node.end <= end_max) {
+    const uint32_t least = nodes_[block.last].link.place;
+    for (uint32_t i = place + 1; rests[i] > bounds.tail; ++i) {
+      const uint32_t x = list[i];
+      end = std::max(end, HeadBeside(x, list[i - 1])) + nodes_[x].duration;
+      if (end > end_max) break;
+      if (i >= least) visit_place(i, end, rests[i + 1]);
+    }
   }
   const int64_t rest_max = limit - length - bounds.head;
   int64_t after = rests[place + 1];
-  for (uint32_t i = place; ends[i] > bounds.head;) {
-    const uint32_t x = list[--i];
-    after = std::max(after, TailBeside(x, list[i + 1])) + nodes_[x].duration;
-    if (after > rest_max) break;
-    visit_place(i, ends[i], after);
+  if (after + nodes_[block.first].rest - node.rest <= rest_max) {
+    const uint32_t most = nodes_[block.first].link.place;
+    for (uint32_t i = place; ends[i] > bounds.head;) {
+      const uint32_t x = list[--i];
+      after = std::max(after, TailBeside(x, list[i + 1])) + nodes_[x].duration;
+      if (after > rest_max) break;
+      if (i <= most) visit_place(i, ends[i], after);
+    }
   }
 }
 

@@ -10,8 +10,9 @@ namespace takt::solve {
 namespace {
 
 // A move is tabu for at least this part of the path's length, in percent. With
-// a shorter tenure the search runs in circles, with a longer one it is random.
-constexpr uint32_t kTenurePercent = 80;
+// a short tenure the search finds more, but runs in circles in some problems;
+// with a longer one it is random. So it is drawn anew as the thrift is.
+constexpr uint32_t kTenurePercents[] = {30, 40, 60};
 
 constexpr double kThrifts[] = {0, 0, 0, 0.5, 1, 2, 3, 4, 6, 8};
 constexpr uint64_t kStepsOfThrift = 2000;
@@ -70,6 +71,10 @@ double TabuSearch::DrawThrift(Random& random) {
   return kThrifts[random.Below(std::size(kThrifts))];
 }
 
+void TabuSearch::DrawTenure() {
+  tenure_percent_ = kTenurePercents[random_.Below(std::size(kTenurePercents))];
+}
+
 void TabuSearch::SetThrift(double thrift) {
   if (thrift == thrift_) return;
   thrift_ = thrift;
@@ -92,10 +97,10 @@ bool TabuSearch::Run(const Limits& limits, DisjunctiveGraph::State* best) {
     if (steps_ - last_better >= limits.stall_steps) break;
     if (limits.step_limit != 0 && steps_ >= limits.step_limit) break;
     if (NowNs() >= limits.deadline_ns) break;
-    if (limits.thrift.has_value()) {
-      SetThrift(*limits.thrift);
-    } else if ((steps_ - first) % kStepsOfThrift == 0) {
-      SetThrift(DrawThrift(random_));
+    if ((steps_ - first) % kStepsOfThrift == 0) {
+      DrawTenure();
+      SetThrift(limits.thrift.has_value() ? *limits.thrift
+                                          : DrawThrift(random_));
     }
     if (!Step(best->makespan, limits.deadline_ns)) break;
   }
@@ -108,6 +113,7 @@ bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
     return count == 1 ? 0 : random_.Below(count);
   };
   graph_.CriticalPath(pick, &path_);
+  graph_.Blocks(path_, &blocks_);
   floors_.resize(path_.size());
   size_t lowest = 0;
   for (size_t i = 0; i < path_.size(); ++i) {
@@ -117,6 +123,7 @@ bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
   // What promises most is first: its moves spare others the look.
   if (!path_.empty()) {
     std::swap(path_.front(), path_[lowest]);
+    std::swap(blocks_.front(), blocks_[lowest]);
     std::swap(floors_.front(), floors_[lowest]);
   }
   Choice choice;
@@ -144,12 +151,13 @@ bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
       // A tabu move must give a better schedule than all before.
       return floor < best_makespan ? std::min(most, best_makespan - 1) : -1;
     };
-    graph_.ForEachMove(v, limit, pick, [&](const DisjunctiveGraph::Move& move) {
+    const auto consider = [&](const DisjunctiveGraph::Move& move) {
       choice.Consider(
           move,
           std::max(floor, move.value) + costs[move.alternative] - cost_now,
           random_);
-    });
+    };
+    graph_.ForEachMove(v, blocks_[i], limit, pick, consider);
   }
   if (choice.value == kNever) ChooseTabu(&choice);
   if (choice.value == kNever) return false;
@@ -160,7 +168,7 @@ bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
   const double level = graph_.makespan() == makespan ? 1 : 0;
   level_share_ += (level - level_share_) / kLevelMemory;
   const auto tenure =
-      static_cast<uint32_t>(path_.size()) * kTenurePercent / 100;
+      static_cast<uint32_t>(path_.size()) * tenure_percent_ / 100;
   tabu_until_[first_alternative_[v] + left] = steps_ + tenure +
                                               random_.Below(tenure / 2 + 1) +
                                               graph_.alternative_count(v);
@@ -170,7 +178,7 @@ bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
 void TabuSearch::ForAllMoves(
     uint32_t v, absl::FunctionRef<void(const DisjunctiveGraph::Move&)> visit) {
   graph_.ForEachMove(
-      v, [](uint32_t) { return kNever; },
+      v, {v, v}, [](uint32_t) { return kNever; },
       [this](uint32_t count) { return random_.Below(count); }, visit);
 }
 

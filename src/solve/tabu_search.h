@@ -2,9 +2,13 @@
 // operation of a critical path that is not tabu. The value of a move is the
 // longer of two paths after it: the path through the operation, and the path
 // that closes where the operation was. So a move that takes a short operation
-// far away gains little. A move forbids the operation to go back to the
-// alternative that it left, for about as many steps as the path is long
-// (Mastrolilli and Gambardella 2000).
+// far away gains little. An operation inside a block of the path goes to an end
+// of it or beyond, or to another machine: within the block the path stays as
+// long (as in the neighbourhood N7 of Zhang, Li, Guan and Rao, "A tabu search
+// algorithm with a new neighborhood structure for the job shop scheduling
+// problem", Computers & Operations Research 34, 2007). A move forbids the
+// operation to go back to the alternative that it left, for a number of steps
+// that is a part of the path's length (Mastrolilli and Gambardella 2000).
 //
 // Paths show only a part of a choice's cost. If machines are busy all the time,
 // the load that the choices make bounds the end of the schedule: an operation
@@ -58,6 +62,7 @@ class TabuSearch {
 
  private:
   void SetThrift(double thrift);
+  void DrawTenure();
   // Makes one step. False if no operation can move, or the time was over before
   // the end of the step.
   bool Step(int64_t best_makespan, int64_t deadline_ns);
@@ -71,6 +76,7 @@ class TabuSearch {
   Random random_;
   uint64_t steps_ = 0;
   double thrift_ = 0;
+  uint32_t tenure_percent_ = 0;
   // The share of the last steps that left the makespan as it was.
   double level_share_ = 0;
   // By operation and alternative, and times the thrift.
@@ -78,9 +84,10 @@ class TabuSearch {
   std::vector<int64_t> costs_;
   std::vector<uint32_t> first_alternative_;
   std::vector<uint64_t> tabu_until_;  // Step, by operation and alternative.
-  // The operations of a critical path, and for each the length that no move of
-  // it undercuts.
+  // The operations of a critical path, and for each its block, and the length
+  // that no move of it undercuts.
   std::vector<uint32_t> path_;
+  std::vector<DisjunctiveGraph::Block> blocks_;
   std::vector<int64_t> floors_;
 };
 

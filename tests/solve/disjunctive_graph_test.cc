@@ -1,10 +1,11 @@
 // Goal: after any moves the graph is a feasible schedule with right heads and
 // tails; a move's value is at least the length of the longest path through its
-// operation; no move undercuts its floor. Method: random walks on random
-// problems; each step is compared with the checker and with paths computed
-// anew.
+// operation; no move undercuts its floor, and none of those that a block leaves
+// out makes the schedule shorter. Method: random walks on random problems; each
+// step is compared with the checker and with paths computed anew.
 #include "solve/disjunctive_graph.h"
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -34,7 +35,7 @@ TEST_P(DisjunctiveGraphTest, RandomWalksStayFeasible) {
     for (int step = 0; step < 60; ++step) {
       std::vector<Move> moves;
       const uint32_t v = random.Below(graph.operation_count());
-      graph.ForEachMove(v, NoLimit, pick,
+      graph.ForEachMove(v, {v, v}, NoLimit, pick,
                         [&moves](const Move& move) { moves.push_back(move); });
       if (moves.empty()) continue;
       const Move move = moves[random.Below(moves.size())];
@@ -68,7 +69,7 @@ TEST_P(DisjunctiveGraphTest, ALimitLeavesOutWhatIsAboveItAndNothingElse) {
     for (int step = 0; step < 60; ++step) {
       const uint32_t v = random.Below(graph.operation_count());
       std::vector<Move> all;
-      graph.ForEachMove(v, NoLimit, first,
+      graph.ForEachMove(v, {v, v}, NoLimit, first,
                         [&all](const Move& move) { all.push_back(move); });
       if (all.empty()) continue;
       const int64_t limit = all[random.Below(all.size())].value;
@@ -80,7 +81,7 @@ TEST_P(DisjunctiveGraphTest, ALimitLeavesOutWhatIsAboveItAndNothingElse) {
         }
       }
       graph.ForEachMove(
-          v, [&](uint32_t a) { return a == shut ? -1 : limit; }, first,
+          v, {v, v}, [&](uint32_t a) { return a == shut ? -1 : limit; }, first,
           [&found](const Move& move) { found.push_back(move); });
       ASSERT_EQ(found.size(), expected.size()) << "seed " << seed;
       for (size_t i = 0; i < found.size(); ++i) {
@@ -102,7 +103,7 @@ TEST_P(DisjunctiveGraphTest, EnumeratingMovesChangesNothing) {
   graph.Save(&before);
   const auto pick = [&random](uint32_t n) { return random.Below(n); };
   for (uint32_t v = 0; v < graph.operation_count(); ++v) {
-    graph.ForEachMove(v, NoLimit, pick, [](const Move&) {});
+    graph.ForEachMove(v, {v, v}, NoLimit, pick, [](const Move&) {});
   }
   graph.Save(&after);
   EXPECT_EQ(before.sequences, after.sequences);
@@ -123,6 +124,59 @@ TEST_P(DisjunctiveGraphTest, ACriticalPathIsCritical) {
     ASSERT_FALSE(path.empty());
     for (const uint32_t v : path) EXPECT_TRUE(graph.IsCritical(v)) << v;
   }
+}
+
+// In the sequence of v's first machine.
+uint32_t IndexOf(const DisjunctiveGraph& graph, uint32_t v) {
+  const uint32_t machine = graph.machines(v, graph.choice(v))[0];
+  const absl::Span<const uint32_t> list = graph.sequence(machine);
+  return static_cast<uint32_t>(std::find(list.begin(), list.end(), v) -
+                               list.begin());
+}
+
+TEST_P(DisjunctiveGraphTest, MovesThatEndWithinABlockAreLeftOutAndNoOthers) {
+  const auto first = [](uint32_t) { return 0; };
+  uint32_t left_out = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    Random random(seed);
+    const Problem problem = MakeRandomProblem(GetParam(), random);
+    DisjunctiveGraph graph(problem);
+    graph.LoadSchedule(MakeListSchedule(problem, {}, random));
+    std::vector<uint32_t> path;
+    graph.CriticalPath(first, &path);
+    std::vector<DisjunctiveGraph::Block> blocks;
+    graph.Blocks(path, &blocks);
+    ASSERT_EQ(blocks.size(), path.size());
+    for (size_t i = 0; i < path.size(); ++i) {
+      const uint32_t v = path[i];
+      const DisjunctiveGraph::Block& block = blocks[i];
+      std::vector<Move> all, found;
+      graph.ForEachMove(v, {v, v}, NoLimit, first,
+                        [&all](const Move& move) { all.push_back(move); });
+      graph.ForEachMove(v, block, NoLimit, first,
+                        [&found](const Move& move) { found.push_back(move); });
+      size_t next = 0;
+      for (const Move& move : all) {
+        const bool is_within = block.first != block.last &&
+                               move.alternative == graph.choice(v) &&
+                               move.position > IndexOf(graph, block.first) &&
+                               move.position < IndexOf(graph, block.last);
+        if (is_within) {
+          ++left_out;
+          DisjunctiveGraph other = graph;
+          other.Apply(move);
+          EXPECT_GE(other.makespan(), graph.makespan()) << "seed " << seed;
+          continue;
+        }
+        ASSERT_LT(next, found.size()) << "seed " << seed;
+        EXPECT_EQ(found[next].alternative, move.alternative);
+        EXPECT_EQ(found[next].position, move.position);
+        ++next;
+      }
+      EXPECT_EQ(next, found.size()) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(left_out, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(
