@@ -78,5 +78,41 @@ TEST_F(TabuSearchTest, PerturbationEndsWithTheTime) {
   EXPECT_NE(after.sequences, before.sequences);
 }
 
+// A chain of operations, each with two machines of its own on which it takes
+// as long: no step changes the makespan. A move of the last operation costs
+// much. As there are enough others that are not tabu, it never is the best.
+TEST(TabuSearchLevelTest, ALevelSearchLeavesMovesOutAfterAWhile) {
+  constexpr uint32_t kCheap = 20;
+  constexpr uint64_t kStepsBefore = 100;
+  constexpr uint64_t kSteps = 20'000;
+  Problem problem;
+  problem.machine_count = 2 * (kCheap + 1);
+  Schedule start;
+  std::vector<double> excess;
+  for (uint32_t v = 0; v <= kCheap; ++v) {
+    problem.operations.push_back(
+        {.alternatives = {{{2 * v}, 10}, {{2 * v + 1}, 10}}});
+    if (v > 0) problem.precedences.emplace_back(v - 1, v);
+    start.entries.push_back({0, 10 * v});
+    excess.push_back(0);
+    excess.push_back(v < kCheap ? 1 : 1'000);
+  }
+  DisjunctiveGraph graph(problem);
+  graph.LoadSchedule(start);
+  TabuSearch search(graph, excess, 1);
+  uint64_t moved = 0;  // The first step that moved the last operation.
+  while (moved == 0 && search.step_count() < kSteps) {
+    DisjunctiveGraph::State best;
+    graph.Save(&best);
+    search.Run({.deadline_ns = kInfiniteFuture,
+                .stall_steps = kSteps,
+                .step_limit = search.step_count() + 1,
+                .thrift = 1},
+               &best);
+    if (graph.choice(kCheap) != 0) moved = search.step_count();
+  }
+  EXPECT_GT(moved, kStepsBefore);
+}
+
 }  // namespace
 }  // namespace takt::solve
