@@ -14,8 +14,9 @@ enum class Activation {
   kTanh = 5,
   kGelu = 6,       // x / 2 * (1 + erf(x / sqrt(2)))
   kLeakyRelu = 7,  // x, or x times a slope if x is negative
+  kGeluTanh = 8,   // x / (1 + e^-2y), where y = sqrt(2 / pi) (x + 0.044715 x^3)
 };
-inline constexpr int kActivationCount = 8;
+inline constexpr int kActivationCount = 9;
 
 }  // namespace takt::kernels
 

@@ -23,7 +23,7 @@ TEST(ActivationParameterTest, ALeakyReluHasItsSlopeAsTheLowerLimit) {
 
 TEST(ActivationParameterTest, RefusesNumbersThatNoActivationHas) {
   kernels::ConvOperands operands{};
-  for (const int64_t number : {int64_t{-1}, int64_t{8}, INT64_MAX, INT64_MIN}) {
+  for (const int64_t number : {int64_t{-1}, int64_t{9}, INT64_MAX, INT64_MIN}) {
     EXPECT_FALSE(SetActivation(number, 0, 1, &operands));
   }
 }

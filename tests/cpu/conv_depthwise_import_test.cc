@@ -98,7 +98,7 @@ TEST_F(ConvDepthwiseImportTest, RefusesWhatIsNotThere) {
        // More than the memory between the convolutions holds.
        [](P& p) { p.shape[5] = p.depthwise_shape[2] = 1 << 16; },
        [](P& p) { p.activation = -1; },
-       [](P& p) { p.depthwise_activation = 8; }, [](P& p) { p.part_count = 0; },
+       [](P& p) { p.depthwise_activation = 9; }, [](P& p) { p.part_count = 0; },
        [](P& p) { p.part_count = 2; },  // No block for the first.
        [](P& p) { p.part = 1; }, [](P& p) { p.part = -1; },
        [](P& p) { p.first_row = -1; }, [](P& p) { p.first_row = 4; },

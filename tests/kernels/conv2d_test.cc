@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <numbers>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -356,6 +357,10 @@ double Expected(Activation activation, double x) {
       return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
     case Activation::kLeakyRelu:
       return x < 0 ? x * kSlope : x;
+    case Activation::kGeluTanh:
+      return x / 2 *
+             (1 + std::tanh(std::sqrt(2 / std::numbers::pi) *
+                            (x + 0.044715 * x * x * x)));
   }
   return 0;
 }

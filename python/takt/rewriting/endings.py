@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 
 
+_MOVES = {"Flatten", "Reshape", "Squeeze", "Transpose", "Unsqueeze"}
+
+
 class EndingRewriter:
     """The part of the rewriter that knows normalizations, sums, activations and clamps."""
 
@@ -72,7 +75,7 @@ class EndingRewriter:
         else:
             activation, output = self.fold_activation(output)
             if activation == "none":
-                activation = self.fold_activation_of_tokens(output)
+                activation = self.fold_activation_of_moved(output)
             user = self.only_consumer(output)
             limits = self.limits(user) if user is not None else None
             if limits is not None:
@@ -88,7 +91,10 @@ class EndingRewriter:
         user = self.only_consumer(x)
         if user is not None:
             simple = {"Sigmoid": "sigmoid", "Tanh": "tanh", "HardSwish": "hard_swish"}
-            if user.op_type in simple:
+            if user.op_type == "Gelu":
+                is_tanh = self.attributes(user).get("approximate", b"none") == b"tanh"
+                nodes, name, result = [user], "gelu_tanh" if is_tanh else "gelu", user.output[0]
+            elif user.op_type in simple:
                 nodes, name, result = [user], simple[user.op_type], user.output[0]
             elif self.is_hard_sigmoid(user):
                 nodes, name, result = [user], "hard_sigmoid", user.output[0]
@@ -97,17 +103,18 @@ class EndingRewriter:
         self.done.update(id(node) for node in nodes)
         return name, result
 
-    def fold_activation_of_tokens(self, image: str) -> str:
-        """The activation of the tokens that are made of an image (Reshape, Transpose): the image's as well. The
-        transpose then makes what the activation would."""
-        split = self.only_consumer(image)
-        turn = self.only_consumer(split.output[0]) if split is not None and split.op_type == "Reshape" else None
-        if turn is None or not self.turns_tokens(turn):
+    def fold_activation_of_moved(self, x: str) -> str:
+        """The activation of what is the same numbers as x in other places, which is one of x as well. The last node
+        that moves them then makes what the activation would."""
+        last, name = None, x
+        while (node := self.only_consumer(name)) is not None and node.op_type in _MOVES:
+            last, name = node, node.output[0]
+        if last is None:
             return "none"
-        activation, result = self.fold_activation(turn.output[0])
+        activation, result = self.fold_activation(name)
         if activation != "none":
-            turn.output[0] = result
-            self.makers[result] = turn
+            last.output[0] = result
+            self.makers[result] = last
         return activation
 
     def slope(self, node: Any) -> float | None:
@@ -136,40 +143,68 @@ class EndingRewriter:
         return None
 
     def find_gelu(self, x: str) -> tuple[list[Any], str, str] | None:
-        """x / 2 * (1 + erf(x / sqrt(2))), with the half at x, at the sum or at the end."""
+        """x / 2 * (1 + erf(x / sqrt(2))), with the half at x, at the sum or at the end; or with the tanh that is near
+        that erf."""
         users = self.consumers.get(x, [])
-        if len(users) != 2:
-            return None
-        for inner, outer in (users, users[::-1]):
-            if not (self.scales(inner, x, "Mul", 0.5**0.5) or self.scales(inner, x, "Div", 2**0.5)):
+        for find, name in ((self.find_erf, "gelu"), (self.find_tanh, "gelu_tanh")):
+            inner = find(x, users)
+            plus = self.only_consumer(inner[-1].output[0]) if inner else None
+            if plus is None or not self.scales(plus, inner[-1].output[0], "Add", 1.0):
                 continue
-            erf = self.only_consumer(inner.output[0])
-            if erf is None or erf.op_type != "Erf":
-                continue
-            plus = self.only_consumer(erf.output[0])
-            if plus is None or not self.scales(plus, erf.output[0], "Add", 1.0):
-                continue
-            product = self.only_consumer(plus.output[0])
-            if product is None or product.op_type != "Mul":
-                continue
-            nodes = [inner, erf, plus, product]
-            if self.scales(outer, x, "Mul", 0.5):
-                if (self.only_consumer(outer.output[0]) is product
-                        and set(product.input) == {outer.output[0], plus.output[0]}):
-                    return [*nodes, outer], "gelu", product.output[0]
-            elif self.scales(product, plus.output[0], "Mul", 0.5):
-                if (self.only_consumer(product.output[0]) is outer and outer.op_type == "Mul"
-                        and set(outer.input) == {x, product.output[0]}):
-                    return [*nodes, outer], "gelu", outer.output[0]
-            elif outer is product and set(product.input) == {x, plus.output[0]}:
-                half = self.only_consumer(product.output[0])
-                if half is not None and self.scales(half, product.output[0], "Mul", 0.5):
-                    return [*nodes, half], "gelu", half.output[0]
+            outer = [user for user in users if all(user is not node for node in inner)]
+            found = self.find_product(x, plus, outer[0]) if len(outer) == 1 else None
+            if found is not None:
+                return [*inner, plus, *found], name, found[-1].output[0]
         return None
+
+    def find_erf(self, x: str, users: list[Any]) -> list[Any]:
+        """The nodes of erf(x / sqrt(2)), in order; none if it is not there."""
+        for scaled in users:
+            if self.scales(scaled, x, "Mul", 0.5**0.5) or self.scales(scaled, x, "Div", 2**0.5):
+                erf = self.only_consumer(scaled.output[0])
+                return [scaled, erf] if erf is not None and erf.op_type == "Erf" else []
+        return []
+
+    def find_tanh(self, x: str, users: list[Any]) -> list[Any]:
+        """The nodes of tanh(sqrt(2 / pi) * (x + 0.044715 x^3)), in order; none if it is not there."""
+        nodes = [user for user in users if self.scales(user, x, "Pow", 3.0)]
+        square = next((user for user in users if user.op_type == "Mul" and list(user.input) == [x, x]), None)
+        if square is not None:
+            nodes = [square, self.only_consumer(square.output[0])]
+            if nodes[1] is None or nodes[1].op_type != "Mul" or set(nodes[1].input) != {x, square.output[0]}:
+                return []
+        if not nodes:
+            return []
+        for op, other in (("Mul", 0.044715), ("Add", x), ("Mul", (2 / math.pi)**0.5), ("Tanh", None)):
+            last = nodes[-1].output[0]
+            node = self.only_consumer(last)
+            if (node is None or node.op_type != op or other == x and set(node.input) != {x, last}
+                    or isinstance(other, float) and not self.scales(node, last, op, other)):
+                return []
+            nodes.append(node)
+        return nodes
+
+    def find_product(self, x: str, plus: Any, outer: Any) -> list[Any] | None:
+        """The nodes of x / 2 times the sum `plus`, in order. `outer` is the other node that reads x."""
+        product, total = self.only_consumer(plus.output[0]), plus.output[0]
+        if product is None or product.op_type != "Mul":
+            return None
+        if self.scales(outer, x, "Mul", 0.5):
+            is_last = (self.only_consumer(outer.output[0]) is product
+                       and set(product.input) == {outer.output[0], total})
+            return [outer, product] if is_last else None
+        if self.scales(product, total, "Mul", 0.5):
+            is_last = (self.only_consumer(product.output[0]) is outer and outer.op_type == "Mul"
+                       and set(outer.input) == {x, product.output[0]})
+            return [product, outer] if is_last else None
+        half = self.only_consumer(product.output[0])
+        is_last = (outer is product and set(product.input) == {x, total} and half is not None
+                   and self.scales(half, product.output[0], "Mul", 0.5))
+        return [product, half] if is_last else None
 
     def scales(self, node: Any, x: str, op: str, factor: float) -> bool:
         """Whether `node` is x and a constant number near `factor`."""
-        if node.op_type != op or x not in node.input or (op == "Div" and node.input[0] != x):
+        if node.op_type != op or x not in node.input or (op in ("Div", "Pow") and node.input[0] != x):
             return False
         other = node.input[1] if node.input[0] == x else node.input[0]
         value = self.constants.get(other)

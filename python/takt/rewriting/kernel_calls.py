@@ -16,7 +16,7 @@ CHANNELS_MAX = 16384
 TILE_MACS = 3e6
 TILE_ELEMENTS = 64 << 10
 # In the order of the kernels' numbers.
-ACTIVATIONS = ("none", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "tanh", "gelu", "leaky_relu")
+ACTIVATIONS = ("none", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "tanh", "gelu", "leaky_relu", "gelu_tanh")
 WINOGRAD = "takt_winograd2d_f32"
 # Its first and its last part; takt_conv2d_f32 is between them.
 WINOGRAD_INPUTS, WINOGRAD_SUMS = "takt_winograd_inputs_f32", "takt_winograd_sums_f32"

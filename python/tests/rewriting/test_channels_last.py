@@ -39,15 +39,19 @@ def test_shuffles_of_channels_are_calls(needs_compiler, tmp_path):
         assert np.abs(got - want).max() <= (1e-5 * np.ptp(want) if isinstance(case, int) else 0.101), case
 
 
-def test_an_activation_of_tokens_is_one_of_their_image(needs_compiler, tmp_path):
-    """As the depthwise convolution between two products of a transformer has it."""
+def test_an_activation_of_moved_numbers_is_one_of_the_convolution(needs_compiler, tmp_path):
+    """As the depthwise convolution between two products of a transformer has it, and rows that were split."""
     def tokens(activate):
         net = Net()
         image = net.conv(net.conv("x", 3, 24), 24, 24, groups=24)
         rows = net.node("Transpose", net.node("Reshape", image, net.constant(np.array([1, 24, 80]))), perm=[0, 2, 1])
         return net, [1, 3, 8, 10], net.node("MatMul", activate(net, rows), net.weights(24, 7))
 
-    cases = {"gelu": tokens(gelu), "tanh": tokens(lambda net, x: net.node("Tanh", x))}
+    cases = {"gelu": tokens(gelu), "tanh": tokens(lambda net, x: net.node("Tanh", x)),
+             "gelu_tanh": tokens(lambda net, x: gelu(net, x, kind="pow"))}
+    net = Net()
+    split = net.node("Reshape", net.node("MatMul", "x", net.weights(10, 24)), net.constant(np.array([4, 6, 24])))
+    cases["sigmoid"] = net, [24, 10], net.node("MatMul", net.node("Sigmoid", split), net.weights(24, 7))
     net = Net()
     image = net.conv("x", 3, 24)
     rows = net.node("Transpose", net.node("Reshape", image, net.constant(np.array([1, 24, 80]))), perm=[0, 2, 1])
@@ -58,12 +62,27 @@ def test_an_activation_of_tokens_is_one_of_their_image(needs_compiler, tmp_path)
 
 
 @pytest.mark.parametrize("halved", ["x", "sum", "end"])
-def test_a_gelu_is_part_of_a_call_wherever_its_half_is(halved):
+@pytest.mark.parametrize("kind", ["erf", "pow", "mul"])
+def test_a_gelu_is_part_of_a_call_wherever_its_half_is(kind, halved):
     net = Net()
-    result = net.node("MatMul", gelu(net, net.node("MatMul", "x", net.weights(8, 24)), halved), net.weights(24, 5))
+    result = net.node("MatMul", gelu(net, net.node("MatMul", "x", net.weights(8, 24)), halved, kind), net.weights(24, 5))
     model, kernels = rewriter.rewrite(net.model([1, 7, 8], result))
-    assert [kernel.activation for kernel in kernels] == ["gelu", "none"]
+    assert [kernel.activation for kernel in kernels] == ["gelu" if kind == "erf" else "gelu_tanh", "none"]
     assert {node.op_type for node in model.graph.node} == {"TaktKernel"}
+
+
+def test_the_operator_gelu_is_part_of_a_call():
+    import onnx
+
+    for approximate in ("none", "tanh"):
+        graph = onnx.parser.parse_graph(
+            f'net (float[7, 8] x, float[8, 24] w) => (float[7, 24] y) {{ m = MatMul(x, w) y = Gelu <approximate = '
+            f'"{approximate}"> (m) }}')
+        graph.initializer.append(onnx.numpy_helper.from_array(np.ones((8, 24), np.float32), "w"))
+        del graph.input[1]
+        model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 20)])
+        _, kernels = rewriter.rewrite(model)
+        assert [kernel.activation for kernel in kernels] == ["gelu" if approximate == "none" else "gelu_tanh"]
 
 
 def test_products_of_channels_make_images(needs_compiler, tmp_path):

@@ -111,13 +111,22 @@ def activated(net):
     return gelu(net, x)
 
 
-def gelu(net, x, halved="x"):
-    """The form of the exporters of PyTorch: halved is "x", "end" or, as the newer one has it, "sum"."""
-    def half(name, place):
-        return net.node("Mul", net.constant(np.float32(0.5)), name) if place == halved else name
+def gelu(net, x, halved="x", kind="erf"):
+    """The form of the exporters of PyTorch: halved is "x", "end" or, as the newer one has it, "sum". The kind is "erf",
+    or "pow" or "mul" for a tanh with such a cube."""
+    def times(name, factor):
+        return net.node("Mul", net.constant(np.float32(factor)), name)
 
-    erf = net.node("Erf", net.node("Div", x, net.constant(np.float32(2**0.5))))
-    plus = half(net.node("Add", erf, net.constant(np.float32(1))), "sum")
+    def half(name, place):
+        return times(name, 0.5) if place == halved else name
+
+    if kind == "erf":
+        inner = net.node("Erf", net.node("Div", x, net.constant(np.float32(2**0.5))))
+    else:
+        cube = (net.node("Pow", x, net.constant(np.float32(3))) if kind == "pow"
+                else net.node("Mul", x, net.node("Mul", x, x)))
+        inner = net.node("Tanh", times(net.node("Add", x, times(cube, 0.044715)), (2 / np.pi)**0.5))
+    plus = half(net.node("Add", inner, net.constant(np.float32(1))), "sum")
     return half(net.node("Mul", half(x, "x"), plus), "end")
 
 
