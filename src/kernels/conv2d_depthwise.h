@@ -38,8 +38,8 @@ inline constexpr size_t kConvDepthwiseScratchBytes = kWinogradScratchBytes;
 // NULL, or what is wrong with the shape.
 const char* CheckConvDepthwiseShape(const ConvDepthwiseShape& shape);
 
-// How many rows of the result a tile of so many channels computes at once; 0 if
-// the scratch memory is too small for one.
+// How many rows of the result a tile of `channels` channels computes at once; 0
+// if the scratch memory is too small for one.
 int64_t ConvDepthwiseRows(const ConvDepthwiseShape& shape, int64_t channels);
 
 // Computes a tile. Neighbouring tiles of rows both compute the rows that they

@@ -103,7 +103,10 @@ class OpenRewriter:
         return self.kernel(shape.opened(call), inputs, self.fresh("conv"), shape.result, element)
 
     def open_shape(self, node: Any, kernel: tuple[int, ...], groups: int | None) -> OpenShape | None:
-        """groups   None: as many as channels."""
+        """The shape of a convolution or a pool; None if a kernel does not take it.
+
+        groups   None where each channel is a group.
+        """
         in_sizes, out_sizes = (self.open.get(name) for name in (node.input[0], node.output[0]))
         if in_sizes is None or out_sizes is None or len(kernel) != 2:
             return None

@@ -577,7 +577,10 @@ class QuantizedRewriter:
 
     def quantized_conv(self, node: Any, bias: np.ndarray, groups: int,
                        shape: tuple[int, ...], opened: OpenShape | None = None) -> bool:
-        """opened   the shape, if `shape` is only what it may be."""
+        """Whether the convolution is a call of bytes now.
+
+        opened   the shape with its open sizes, for which `shape` has nominal ones.
+        """
         found = self.quantized_weights(node, 0)
         if found is None:
             return False
