@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from . import (attention, batches, before_resize, beginnings, boxes, branches, channels_last, endings, equals, joined, norms, opened,
-               paired, quantized, recurrent, scatter, signed, slicing, stretched, tiled_calls, top_k)
+from . import (attention, batches, before_resize, beginnings, boxes, branches, channels_last, endings, equals, joined,
+               norms, opened, paired, quantized, recurrent, scatter, signed, slicing, stretched, tiled_calls, top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, names, open_images
 from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import (CHANNELS_MAX, DOMAIN, ROWS_MAX, TAPS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS,

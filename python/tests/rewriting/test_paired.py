@@ -49,10 +49,11 @@ def shape_of(n, size, channels, out_channels, kernel=1, stride=1, groups=1):
     return n, size, size, channels, out, out, out_channels, kernel, kernel, stride, stride, 1, 1, pad, pad, groups
 
 
-def pair(size=128, channels=96, function="takt_conv2d_f32", stride=2, kernel=3, **options):
-    conv = dataclasses.replace(make_kernel(function, shape_of(1, size, 16, channels)), **options)
+def pair(size=128, channels=96, function="takt_conv2d_f32", stride=2, kernel=3, images=1, **options):
+    conv = make_kernel(function, shape_of(1, size, 16, channels))
     depthwise = make_kernel("takt_depthwise2d_f32", shape_of(1, size, channels, channels, kernel, stride, channels))
-    return paired.pair(conv, depthwise)
+    conv, depthwise = (dataclasses.replace(each, shape=(images, *each.shape[1:])) for each in (conv, depthwise))
+    return paired.pair(dataclasses.replace(conv, **options), depthwise)
 
 
 def test_only_what_goes_together_is_paired():
@@ -62,6 +63,7 @@ def test_only_what_goes_together_is_paired():
     assert pair(size=64, stride=1, kernel=7) is None  # Too many rows are computed twice.
     assert pair(has_residual=True) is None and pair(joined=(0, 200)) is None
     assert pair(function="takt_conv2d_bf16") is None
+    assert pair(images="n") is None  # As many as a call brings.
 
 
 def test_rows_between_fit_into_the_memory_for_them():
