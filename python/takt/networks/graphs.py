@@ -111,7 +111,9 @@ class Graph(NodeReader):
         result = self.onnx.ModelProto()
         result.CopyFrom(self.model)
         del result.graph.node[:], result.graph.value_info[:]
-        result.graph.node.extend(needed(nodes, self.results)[0])
+        # Constants come first: a node may have been moved before those that it reads.
+        ordered = sorted(nodes, key=lambda node: node.op_type != "Constant")
+        result.graph.node.extend(needed(ordered, self.results)[0])
         result.graph.initializer.extend(self.new)
         return result
 

@@ -124,6 +124,8 @@ def test_other_transposed_convolutions_stay(tmp_path, attributes):
 
 def sequence(net):
     """Everything of one dimension between two operations that stay."""
+    from onnx import numpy_helper
+
     x = net.node("Neg", "x")
     x = net.node("Conv", x, net.weights(12, 8, 3), net.weights(12), dilations=[2], pads=[4, 0])
     parts = [net.constant(np.abs(net.random.standard_normal(12)).astype(np.float32) + 0.5) for _ in range(4)]
@@ -132,7 +134,9 @@ def sequence(net):
     x = net.node("Add", x, net.node("Mul", y, net.constant(np.float32(0.5))))
     x = net.node("PRelu", x, net.weights(12, 1))
     groups = net.node("Reshape", x, net.constant(np.array([0, 3, -1])))
-    groups = net.node("InstanceNormalization", groups, net.weights(3), net.weights(3))
+    # Exporters write such constants as nodes, here behind the Reshape.
+    scale = net.node("Constant", value=numpy_helper.from_array(np.array([0.5, -1, 2], np.float32)))
+    groups = net.node("InstanceNormalization", groups, scale, net.weights(3))
     x = net.node("Reshape", groups, net.constant(np.array([1, 12, 20])))
     x = net.node("Mul", x, net.weights(1, 12, 1))
     x = net.node("MaxPool", x, kernel_shape=[3], strides=[2], pads=[1, 1])
