@@ -151,7 +151,7 @@ class _Mover(graphs.Changer):
     def resize_inputs(self, node: Any, source: str, channels: int) -> list[str]:
         """Its inputs for an image of other channels."""
         inputs = [source, *node.input[1:]]
-        if len(inputs) > 3:
+        if len(inputs) > 3 and inputs[3]:
             sizes = self.constants[inputs[3]].copy()
             sizes[1] = channels
             inputs[3] = self.constant(sizes)

@@ -58,6 +58,13 @@ def test_products_have_the_pixels_of_the_small_images(needs_compiler, tmp_path):
     check_together(tmp_path, cases)
 
 
+def test_a_resize_may_leave_its_sizes_empty():
+    net = Net()
+    scales = net.constant(np.array([1, 1, 2, 2], np.float32))
+    large = net.node("Resize", "x", "", scales, "", mode="linear")
+    assert pixels(net.model([1, 16, 6, 7], net.conv(large, 16, 4, kernel=1))) == [(6, 7)]
+
+
 def test_others_stay():
     def stays(result, shape=(1, 16, 8, 8)):
         model = net.model(list(shape), result)
