@@ -49,12 +49,10 @@ class _Reducer(graphs.Graph):
         graph = self.graph
         self.opset = {each.domain: each.version for each in model.opset_import}.get("", 1)
         self.dequantized: dict[str, Any] = {}  # Constants of bytes, by their node.
-        self.consumers: dict[str, list[Any]] = {}
+        self.consumers = graphs.consumers_of(graph.node)
         for node in graph.node:
             if node.op_type == "DequantizeLinear" and all(name in self.constants for name in node.input):
                 self.dequantized[node.output[0]] = node
-            for name in node.input:
-                self.consumers.setdefault(name, []).append(node)
         self.images: dict[str, str] = {}  # Tensors of rank 3, and their images.
         self.made = {value.name for value in graph.input} | set(self.constants)
         self.done: set[int] = set()
@@ -136,10 +134,6 @@ class _Reducer(graphs.Graph):
         if name and name not in self.made and name in self.images:
             self.reshape(self.images[name], self.shapes[name], name)
         return name
-
-    def only_consumer(self, name: str) -> Any | None:
-        users = self.consumers.get(name, [])
-        return users[0] if len(users) == 1 and name not in self.results else None
 
     # Of one dimension.
 

@@ -23,10 +23,19 @@ class NodeReader:
 
     onnx       the module, which is imported when it is needed.
     constants  tensors whose values are known.
+    consumers  the nodes that read each tensor, for only_consumer().
+    results    the tensors that the graph gives, for the same.
     """
 
     onnx: Any
     constants: dict[str, np.ndarray]
+    consumers: dict[str, list[Any]]
+    results: set[str]
+
+    def only_consumer(self, name: str) -> Any | None:
+        """The node that reads a tensor, if it is the only one and the tensor is no result."""
+        users = self.consumers.get(name, [])
+        return users[0] if len(users) == 1 and name not in self.results else None
 
     def attributes(self, node: Any) -> dict[str, Any]:
         return {each.name: self.onnx.helper.get_attribute_value(each) for each in node.attribute}
@@ -203,6 +212,15 @@ def drop_unused(graph: Any) -> set[str]:
 def reads(node: Any) -> list[str]:
     """Its inputs, with what only its subgraphs read behind them."""
     return [*node.input, *sorted(inputs(node) - set(node.input))]
+
+
+def consumers_of(nodes: Iterable[Any]) -> dict[str, list[Any]]:
+    """The nodes that read each tensor. One that reads it twice is there twice."""
+    consumers: dict[str, list[Any]] = {}
+    for node in nodes:
+        for name in reads(node):
+            consumers.setdefault(name, []).append(node)
+    return consumers
 
 
 def reader_counts(nodes: Iterable[Any]) -> collections.Counter[str]:

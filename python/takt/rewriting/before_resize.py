@@ -37,19 +37,16 @@ def move(model: Any) -> Any:
 class _Mover(graphs.Changer):
     def __init__(self, model: Any) -> None:
         super().__init__(model)
-        self.readers: dict[str, list[Any]] = {}
-        for node in self.graph.node:
-            for name in graphs.reads(node):
-                self.readers.setdefault(name, []).append(node)
+        self.consumers = graphs.consumers_of(self.graph.node)
 
     def changed(self, node: Any) -> Any:
         if node.op_type == "Conv":
-            follower = self.only_reader(node.output[0])
+            follower = self.only_consumer(node.output[0])
             is_last = (follower is None or follower.op_type != "BatchNormalization"
                        or self.normalization(follower) is None)
             return self.moved(node, node) if is_last and self.is_pixelwise(node) else node
         maker = self.makers.get(node.input[0]) if node.op_type == "BatchNormalization" else None
-        if maker is None or self.only_reader(node.input[0]) is not node or not self.is_pixelwise(maker):
+        if maker is None or self.only_consumer(node.input[0]) is not node or not self.is_pixelwise(maker):
             return node
         return self.moved(maker, node) if self.normalization(node) is not None else node
 
@@ -87,10 +84,6 @@ class _Mover(graphs.Changer):
         constants = [self.constant(each.astype(np.float32)) for each in (weights, *bias)]
         return self.emit("Conv", [source, *constants], kernel_shape=[1, 1])
 
-    def only_reader(self, name: str) -> Any | None:
-        readers = self.readers.get(name, [])
-        return readers[0] if len(readers) == 1 and name not in self.results else None
-
     def is_pixelwise(self, node: Any) -> bool:
         """Whether a node is a convolution of 1x1 in floats with constant weights."""
         weights = self.constants.get(node.input[1]) if node.op_type == "Conv" else None
@@ -114,22 +107,22 @@ class _Mover(graphs.Changer):
         outs, ins = self.constants[conv.input[1]].shape[:2]
         concat = self.makers.get(source)
         if (concat is None or concat.op_type != "Concat" or self.attributes(concat)["axis"] not in (1, -3)
-                or source in self.results or not all(map(self.is_pixelwise, self.readers[source]))):
-            return [self.part(source, slice(0, ins), outs, [conv], 0)]
+                or source in self.results or not all(map(self.is_pixelwise, self.consumers[source]))):
+            return [self.part(source, slice(0, ins), outs, conv, 0)]
         parts, begin = [], 0
         for name in concat.input:
             shape = self.shapes.get(name)
             if shape is None or len(shape) != 4:
                 return []
-            parts.append(self.part(name, slice(begin, begin + shape[1]), outs, [concat], outs))
+            parts.append(self.part(name, slice(begin, begin + shape[1]), outs, concat, outs))
             begin += shape[1]
         return parts
 
-    def part(self, name: str, channels: slice, outs: int, readers: list[Any], added: int) -> _Part:
-        """A part whose product with `outs` results comes before a Resize, if that pays. `added` of them are added to
-        other parts."""
+    def part(self, name: str, channels: slice, outs: int, reader: Any, added: int) -> _Part:
+        """A part that `reader` reads. Its product with `outs` results, of which `added` are added to those of other
+        parts, comes before a Resize if that pays."""
         resize, shape = self.makers.get(name), self.shapes.get(name)
-        if (resize is None or resize.op_type != "Resize" or self.readers[name] != readers or name in self.results
+        if (resize is None or resize.op_type != "Resize" or self.only_consumer(name) is not reader
                 or not self.enlarges(resize)):
             return _Part(name, channels, None)
         ins, pixels = shape[1], shape[2] * shape[3]

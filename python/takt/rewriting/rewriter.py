@@ -124,10 +124,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
     # What the graph says.
 
     def count_consumers(self) -> None:
-        self.consumers: dict[str, list[Any]] = {}
-        for node in self.nodes:
-            for name in graphs.reads(node):
-                self.consumers.setdefault(name, []).append(node)
+        self.consumers = graphs.consumers_of(self.nodes)
 
     def simplify(self, node: Any) -> Any | None:
         """The node as its simplest equivalent; None for one that is a constant."""
@@ -184,10 +181,6 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
     def sizes(self, name: str) -> open_images.Sizes | None:
         """Its shape, or that of images of open sizes."""
         return self.shapes[name] if name in self.shapes else self.open.get(name)
-
-    def only_consumer(self, name: str) -> Any | None:
-        users = self.consumers.get(name, [])
-        return users[0] if len(users) == 1 and name not in self.results else None
 
     # What the new graph gets.
 
