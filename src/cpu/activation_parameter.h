@@ -1,5 +1,5 @@
-// What follows a convolution, as compiled kernels pass it: the number of an
-// activation and a clamp.
+// The activation and the clamp behind a convolution, as compiled kernels pass
+// them.
 #ifndef TAKT_CPU_ACTIVATION_PARAMETER_H_
 #define TAKT_CPU_ACTIVATION_PARAMETER_H_
 
@@ -11,7 +11,7 @@
 
 namespace takt::cpu {
 
-// Sets them in `*operands`; false if there is no such activation. A leaky ReLU
+// Sets them in `*operands`; false if no activation has the number. A leaky ReLU
 // has its slope in place of the lower limit.
 inline bool SetActivation(int64_t number, float low, float high,
                           kernels::ConvOperands* operands) {

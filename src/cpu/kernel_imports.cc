@@ -54,7 +54,7 @@ struct ConvParameters {
   // output's elements from pixel to pixel; 0: out_c.
   int64_t flags;
   BlockTileParameters tile;
-  float low, high;  // Of a leaky ReLU, `low` is the slope.
+  float low, high;  // `low` is the slope of a leaky ReLU.
 };
 static_assert(offsetof(ConvParameters, input) == 8);
 static_assert(offsetof(ConvParameters, shape) == 88);

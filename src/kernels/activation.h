@@ -1,5 +1,5 @@
-// What may follow a convolution in the same call, before its clamp. The numbers
-// are those of the functions that compiled kernels import.
+// The functions that a call may apply behind a convolution, before its clamp.
+// The numbers are those of the functions that compiled kernels import.
 #ifndef TAKT_KERNELS_ACTIVATION_H_
 #define TAKT_KERNELS_ACTIVATION_H_
 

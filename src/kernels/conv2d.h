@@ -148,7 +148,7 @@ enum class PoolKind { kMax, kMean };
 struct PoolOperands {
   const float* input;
   float* output;
-  // Of a mean: whether the padding counts among the elements.
+  // Whether the padding counts among the elements of a mean.
   bool count_padding;
 };
 // Channels are independent: out_c equals in_c. The tile's blocks are of

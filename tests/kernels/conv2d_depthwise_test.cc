@@ -68,11 +68,11 @@ class Problem {
     return output;
   }
 
-  // In tiles of so many rows and blocks.
+  // The result in tiles of `rows` rows and `blocks` blocks.
   Floats InOnePass(const F32Kernels& kernels, int64_t rows,
                    int64_t blocks) const {
     Floats output = EmptyOutput();
-    // What is in the memory means nothing.
+    // The kernel reads nothing that was in the memory before.
     Floats scratch(kConvDepthwiseScratchBytes / sizeof(float) + 1, 777.f);
     const int64_t all_blocks = shape_.conv.block_count();
     for (int64_t row = 0; row < shape_.row_count(); row += rows) {

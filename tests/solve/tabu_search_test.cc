@@ -27,7 +27,7 @@ class TabuSearchTest : public testing::Test {
     start_ = MakeListSchedule(problem_, {}, random);
   }
 
-  // Of the best that some steps find, what its choices add to the load.
+  // The load that the choices of the best schedule add, after some steps.
   double ExcessAfterSearch(double thrift, uint64_t seed) {
     DisjunctiveGraph graph(problem_);
     graph.LoadSchedule(start_);

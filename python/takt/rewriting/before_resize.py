@@ -14,7 +14,7 @@ import numpy as np
 
 from ..networks import graphs
 
-# Multiply-adds in the time in which a number of an image is resized, or added.
+# A number of an image is resized, or added to another one, in the time of these multiply-adds.
 _NUMBER_COST = 24
 
 
@@ -24,7 +24,7 @@ class _Part:
 
     name: str
     channels: slice
-    resize: Any | None  # What makes it, if the convolution is to come before that.
+    resize: Any | None  # The node that makes it, if the convolution is to come before that node.
 
 
 def move(model: Any) -> Any:

@@ -104,8 +104,8 @@ class EndingRewriter:
         return name, result
 
     def fold_activation_of_moved(self, x: str) -> str:
-        """The activation of what is the same numbers as x in other places, which is one of x as well. The last node
-        that moves them then makes what the activation would."""
+        """The activation of the numbers of x after nodes that only move them. It may as well come before these nodes:
+        the last of them then makes the result of the activation."""
         last, name = None, x
         while (node := self.only_consumer(name)) is not None and node.op_type in _MOVES:
             last, name = node, node.output[0]

@@ -10,11 +10,11 @@ from .kernel_calls import ACTIVATIONS, DOMAIN, TILE_ELEMENTS, TILE_MACS, Kernel,
 from .packing import BLOCK
 from .tiled_calls import TiledCall, even_rows
 
-# So much of the image between the two stays in a core's cache without that. The rest is written and read in the time
-# of so many products for each byte.
+# This part of the image between two convolutions stays in a core's cache when they are two calls. A byte of the rest
+# is written and read in the time of _PRODUCTS_PER_BYTE products.
 _CACHED_BYTES = 1 << 20
 _PRODUCTS_PER_BYTE = 2
-_BYTES_MIN = 3 << 19  # Of that image: less of it does not pay for the steps.
+_BYTES_MIN = 3 << 19  # A smaller image does not pay for computing rows in steps.
 # As kConvDepthwiseScratchBytes in src/kernels/conv2d_depthwise.h.
 _SCRATCH_BYTES = 384 << 10
 _BLOCKS_AT_ONCE = 4  # As micro kernels take them.
@@ -27,7 +27,7 @@ class PairedRewriter:
     def pair_kernels(self) -> None:
         """Replaces a depthwise convolution and the one that it reads, in the nodes that were emitted, by one call.
 
-        What is no longer read stays behind.
+        The node of the first convolution stays, and nothing reads it any longer.
         """
         readers = graphs.reader_counts(self.out)
         makers = {node.output[0]: node for node in self.out}
