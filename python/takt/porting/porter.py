@@ -287,8 +287,9 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
         self.makers = {name: node for node in self.graph.node for name in node.output}
         self.consumers: dict[str, list[Any]] = {}
         for node in self.graph.node:
-            for name in graphs.inputs(node):
+            for name in graphs.inputs(node):  # A node that reads a tensor twice is there once.
                 self.consumers.setdefault(name, []).append(node)
+        self.results = {value.name for value in self.graph.output}
         self.done: set[int] = set()  # id() of nodes that another one includes.
         self.handlers: dict[tuple[str, str], Callable[[Any], bool]] = {
             ("", "Conv"): self.on_conv,
@@ -360,7 +361,7 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
 
     def keep_used(self) -> None:
         """Makes those nodes the graph's that its results depend on."""
-        kept, used = graphs.needed(self.out, (value.name for value in self.graph.output))
+        kept, used = graphs.needed(self.out, self.results)
         values = [value for value in self.graph.value_info if value.name in used]
         del self.graph.node[:], self.graph.value_info[:]
         self.graph.node.extend(kept)
@@ -644,15 +645,8 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
             parts.append(self.slice(data, axis, end, shape[axis]))
         return self.emit("Concat", parts, axis=axis)
 
-    def only_consumer(self, name: str) -> Any | None:
-        users = self.consumers.get(name, [])
-        return users[0] if len(users) == 1 and not self.is_result(name) else None
-
     def is_read(self, name: str) -> bool:
-        return bool(name) and (name in self.consumers or self.is_result(name))
-
-    def is_result(self, name: str) -> bool:
-        return any(name == value.name for value in self.graph.output)
+        return bool(name) and (name in self.consumers or name in self.results)
 
     # Nodes of the new graph.
 
