@@ -322,7 +322,11 @@ TEST(Conv2dTest, FirstLayersAndManyChannels) {
           ConvShape{2, 3, 90, 20, 3, 90, 36, 3, 3, 1, 1, 1, 1, 1, 1, 2},
           ConvShape{1, 9, 45, 17, 9, 45, 150, 1, 1, 1, 1, 1, 1, 0, 0, 1},
           ConvShape{1, 7, 7, 600, 7, 7, 96, 3, 3, 1, 1, 1, 1, 1, 1, 1},
-          ConvShape{1, 1, 50, 700, 1, 50, 33, 1, 1, 1, 1, 1, 1, 0, 0, 1}}) {
+          ConvShape{1, 1, 50, 700, 1, 50, 33, 1, 1, 1, 1, 1, 1, 0, 0, 1},
+          // More groups than have their weights in the cache at once.
+          ConvShape{1, 5, 6, 640, 5, 6, 640, 3, 3, 1, 1, 1, 1, 1, 1, 40},
+          // More channels than there are zeros in place of.
+          ConvShape{1, 2, 2, 24000, 2, 2, 6, 3, 3, 1, 1, 1, 1, 1, 1, 3}}) {
       const ConvProblem problem(s, random);
       const std::vector<float> weights = problem.PackedWeights(false);
       const std::vector<float> bias = problem.PackedBias(false);
