@@ -11,7 +11,7 @@ from ..networks import open_images
 from . import tiled_calls
 from .kernel_calls import (CHANNELS_MAX, TAPS_MAX, WINOGRAD, Kernel, has_winograd_parts, make_kernel, prefers_winograd,
                            squares_of)
-from .packing import join_few_groups, pack_winograd
+from .packing import join_groups, pack_winograd
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +27,9 @@ class OpenShape:
     nominal: tuple[int, ...]
     pads_behind: tuple[int, int]
     result: open_images.Sizes
+
+    def with_groups(self, groups: int) -> OpenShape:
+        return dataclasses.replace(self, numbers=(*self.numbers[:-1], groups), nominal=(*self.nominal[:-1], groups))
 
     def opened(self, call: Any) -> Any:
         """The call that was made for the nominal shape, for each shape."""
@@ -56,9 +59,8 @@ class OpenRewriter:
         if (node.op_type == "Conv" and taps <= TAPS_MAX and max(weights.shape[:2]) <= CHANNELS_MAX
                 and self.quantized_conv(node, bias, groups, shape.nominal, shape)):
             return True
-        weights, groups = join_few_groups(weights, groups)
-        shape = dataclasses.replace(
-            shape, **{name: (*getattr(shape, name)[:-1], groups) for name in ("numbers", "nominal")})
+        weights, groups = join_groups(weights, groups)
+        shape = shape.with_groups(groups)
         is_depthwise = groups == shape.nominal[3] == len(weights) and groups > 1
         if not is_depthwise and (taps > TAPS_MAX or weights.shape[1] > CHANNELS_MAX):
             return False

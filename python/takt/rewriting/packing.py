@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 BLOCK = 16  # Output channels of a block of packed weights.
-_GROUPS_FEW = 4
+GROUPS_FEW = 4
 _FOUR = 4  # Input channels of bytes, which are summed together.
 
 
@@ -46,15 +46,24 @@ def pack(weights: np.ndarray, bias: np.ndarray, groups: int, is_depthwise: bool
     return np.ascontiguousarray(packed), padded_bias
 
 
-def join_few_groups(weights: np.ndarray, groups: int) -> tuple[np.ndarray, int]:
-    """The weights as those of one group, with zeros, if there are few groups of one channel and more results: vectors
-    of so few channels would be almost empty."""
+def join_groups(weights: np.ndarray, groups: int) -> tuple[np.ndarray, int]:
+    """The weights as those of fewer groups, with zeros, where groups have fewer results than a block: a vector of few
+    results takes as long as a full one. Few groups of one channel become one. Depthwise ones stay as they are."""
     outs, ins, height, width = weights.shape
-    if ins != 1 or not 1 < groups <= _GROUPS_FEW or outs == groups:
+    each = outs // groups
+    if ins == each == 1 < groups:
         return weights, groups
-    joined = np.zeros((outs, groups, height, width), weights.dtype)
-    joined[np.arange(outs), np.arange(outs) * groups // outs] = weights[:, 0]
-    return joined, 1
+    if ins == 1 and groups <= GROUPS_FEW:
+        count = groups
+    else:
+        blocks = -(-each // BLOCK)
+        count = max(n for n in range(1, groups + 1) if groups % n == 0 and -(-each * n // BLOCK) == blocks)
+    if count == 1:
+        return weights, groups
+    joined = np.zeros((groups // count, count, each, count, ins, height, width), weights.dtype)
+    own = np.arange(count)
+    joined[:, own, :, own] = weights.reshape(groups // count, count, each, ins, height, width).swapaxes(0, 1)
+    return joined.reshape(outs, count * ins, height, width), groups // count
 
 
 def join_rows(weights: np.ndarray, groups: int, dilation: int) -> np.ndarray:

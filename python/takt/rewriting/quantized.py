@@ -18,7 +18,7 @@ from . import byte_calls, open_calls, tiled_calls
 from ..porting import scales
 from ..networks import graphs, open_images
 from .opened import OpenShape
-from .packing import BLOCK, join_pixels, pack_bytes, with_room
+from .packing import BLOCK, join_groups, join_pixels, pack_bytes, with_room
 
 # Operators of one input that only move elements, so that they may be applied
 # before or after quantization.
@@ -584,7 +584,10 @@ class QuantizedRewriter:
         found = self.quantized_weights(node, 0)
         if found is None:
             return False
-        return self.quantized_product(node, *found, bias, groups, shape, None, node.output[0], opened)
+        weights, factors = found
+        weights, groups = join_groups(weights, groups)
+        shape, opened = (*shape[:-1], groups), None if opened is None else opened.with_groups(groups)
+        return self.quantized_product(node, weights, factors, bias, groups, shape, None, node.output[0], opened)
 
     def quantized_matmul(self, node: Any, is_transposed: bool, bias: np.ndarray,
                          in_shape: tuple[int, ...], output: str) -> bool:

@@ -22,7 +22,7 @@ from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import (CHANNELS_MAX, DOMAIN, ROWS_MAX, TAPS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS,
                            has_winograd_parts, make_kernel, prefers_winograd, squares_of)
 from .lowering import AnyKernel
-from .packing import BLOCK, join_few_groups, join_rows, pack, pack_pairs, pack_winograd, trim_taps
+from .packing import BLOCK, join_groups, join_rows, pack, pack_pairs, pack_winograd, trim_taps
 
 # A network of fewer multiply-adds takes longer to start its calls.
 _MACS_MIN = 1e4
@@ -319,14 +319,15 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
                 and self.quantized_conv(node, bias, groups, shape)):
             return True
         weights, geometry = trim_taps(weights, geometry, in_shape, out_shape)
-        weights, groups = join_few_groups(weights, groups)
         shape = (*shape[:7], *geometry, groups)
+        if self.as_depthwise(node, weights, bias, shape):
+            return True
+        weights, groups = join_groups(weights, groups)
+        shape = (*shape[:15], groups)
         taps = weights.shape[2] * weights.shape[3]
         is_depthwise = groups == in_shape[1] == out_shape[1] and groups > 1
         if not is_depthwise and (taps > TAPS_MAX or weights.shape[1] > CHANNELS_MAX):
             return self.as_patches(node, weights, bias, shape)
-        if self.as_depthwise(node, weights, bias, shape):
-            return True
         n, (oc, oh, ow) = in_shape[0], out_shape[1:]
         output, images = self.images_behind(node.output[0])
         output, weights, bias = self.fold_scales(output, weights, bias, 2)

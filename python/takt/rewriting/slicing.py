@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .channels_last import TO_FIRST
+from .packing import GROUPS_FEW
 
 _MULTIPLIER_MAX = 4
 
@@ -102,7 +103,7 @@ class SlicingRewriter:
         depthwise convolution for each, and then their results in turns."""
         n, h, w, c, oh, ow, oc, *geometry, groups = shape
         times = oc // c
-        if groups != c or c == 1 or not 1 < times <= _MULTIPLIER_MAX:
+        if groups != c or c <= GROUPS_FEW or not 1 < times <= _MULTIPLIER_MAX:
             return False
         output, weights, bias = self.fold_scales(node.output[0], weights, bias, 2)
         each = (n, h, w, c, oh, ow, c, *geometry, c)

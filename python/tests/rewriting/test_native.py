@@ -77,12 +77,12 @@ def residual_block(net):
 
 
 def normalized(net):
-    """A normalization after a convolution of groups, and one of dilations."""
+    """A normalization after convolutions of groups, and one of dilations."""
     x = net.conv("x", 3, 32, bias=False, strides=[2, 2])
     parts = [net.constant(np.abs(net.random.standard_normal(32)).astype(np.float32) + 0.5)
              for _ in range(4)]
     x = net.node("Relu", net.node("BatchNormalization", x, *parts))
-    x = net.conv(x, 32, 48, groups=4)
+    x = net.conv(net.conv(x, 32, 48, groups=4), 48, 48, groups=12)
     return net.conv(x, 48, 5, dilations=[2, 2], pads=[2, 2, 2, 2])
 
 

@@ -132,7 +132,7 @@ def test_kernels_of_bytes_take_images_of_each_size(needs_compiler, tmp_path):
     y = conv(y, 1, 16, group=16)
     x = net.quantize(net.node("Add", x, y), 0.05, -7)
     x = net.quantize(net.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4), 0.05, -7)
-    up = net.node("Resize", conv(x, 16, 8), "", net.constant(np.array([1, 1, 2, 2], np.float32)),
+    up = net.node("Resize", conv(x, 4, 8, group=4), "", net.constant(np.array([1, 1, 2, 2], np.float32)),
                   coordinate_transformation_mode="asymmetric", nearest_mode="floor")
     joined = net.quantize(net.node("Concat", net.quantize(up, 0.05, -7), net.quantize(up, 0.05, -7), axis=1), 0.06, 5)
     result = net.product("Conv", joined, 0.06, (24, 16, 1, 1), 0)

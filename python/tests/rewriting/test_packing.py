@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from takt.rewriting.packing import join_pixels
+from takt.rewriting.packing import join_groups, join_pixels
 
 
 def convolved(x, weights, shape):
@@ -38,3 +38,24 @@ def test_neighbouring_pixels_are_joined():
         want = convolved(x, weights, shape)
         assert (convolved(x, together, new_shape).reshape(want.shape) == want).all(), shape
     assert joined == 5 * 2 * (3 + 2 + 3)  # Windows, widths, and the strides of one to three channels.
+
+
+def of_one_group(weights, groups):
+    outs, ins, height, width = weights.shape
+    wide = np.zeros((groups, outs // groups, groups, ins, height, width), weights.dtype)
+    for group in range(groups):
+        wide[group, :, group] = weights.reshape(groups, -1, ins, height, width)[group]
+    return wide.reshape(outs, groups * ins, height, width)
+
+
+def test_groups_of_few_results_are_joined():
+    random = np.random.default_rng(2)
+    want = {(32, 4, 4): 8, (32, 8, 8): 16, (32, 16, 16): 32, (6, 2, 5): 2, (5, 3, 4): 5, (7, 12, 24): 7, (12, 1, 2): 2,
+            (4, 1, 8): 1, (8, 1, 1): 8, (1, 1, 3): 1, (12, 2, 6): 6, (10, 2, 8): 5}
+    for (groups, ins, each), left in want.items():
+        for kind in (np.float32, np.int8):
+            weights = random.integers(-127, 128, (groups * each, ins, 3, 2)).astype(kind)
+            joined, count = join_groups(weights, groups)
+            assert count == left and joined.dtype == kind
+            assert (of_one_group(joined, count) == of_one_group(weights, groups)).all()
+            assert count == groups or -(-each // 16) == -(-len(joined) // count // 16) or ins == 1
