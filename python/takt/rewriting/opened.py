@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..networks import open_images
+from ..networks import open_sizes
 from . import tiled_calls
 from .kernel_calls import (CHANNELS_MAX, TAPS_MAX, WINOGRAD, Kernel, has_winograd_parts, make_kernel, prefers_winograd,
                            squares_of)
@@ -26,7 +26,7 @@ class OpenShape:
     numbers: tuple[int | str, ...]
     nominal: tuple[int, ...]
     pads_behind: tuple[int, int]
-    result: open_images.Sizes
+    result: open_sizes.Sizes
 
     def with_groups(self, groups: int) -> OpenShape:
         return dataclasses.replace(self, numbers=(*self.numbers[:-1], groups), nominal=(*self.nominal[:-1], groups))
@@ -96,7 +96,7 @@ class OpenRewriter:
         n, c, h, w = self.open[source]
         numbers = (*_named((n, h, w), "nhw"), c, 1, 1, c, *_named((h, w), "hw"), 1, 1, 1, 1, 0, 0, c)
         sizes = (n, h, w, c, 1, 1, c, h, w, 1, 1, 1, 1, 0, 0, c)
-        shape = OpenShape(numbers, tuple(map(open_images.nominal, sizes)), (0, 0), (n, 1, 1, c))
+        shape = OpenShape(numbers, tuple(map(open_sizes.nominal, sizes)), (0, 0), (n, 1, 1, c))
         kernel = make_kernel("takt_mean_pool2d_f32", shape.nominal)
         self.set_last(node.output[0], self.open_call(kernel, shape, [self.last[source]]))
         return True
@@ -117,14 +117,14 @@ class OpenRewriter:
         (n, c, h, w), (_, oc, oh, ow) = in_sizes, out_sizes
         if geometry is None or min(pads_behind) < 0:
             return None
-        if any(isinstance(out, open_images.Open) and isinstance(size, int) for size, out in ((h, oh), (w, ow))):
+        if any(isinstance(out, open_sizes.Open) and isinstance(size, int) for size, out in ((h, oh), (w, ow))):
             return None
         groups = c if groups is None else groups
         numbers = (*_named((n, h, w), "nhw"), c, *_named((oh, ow), ("oh", "ow")), oc, *geometry, groups)
-        nominal = tuple(map(open_images.nominal, (n, h, w, c, oh, ow, oc, *geometry, groups)))
+        nominal = tuple(map(open_sizes.nominal, (n, h, w, c, oh, ow, oc, *geometry, groups)))
         return OpenShape(numbers, nominal, pads_behind, (n, oh, ow, oc))
 
 
 def _named(sizes: Any, names: Any) -> list[int | str]:
     """Sizes, with these names in place of open ones."""
-    return [name if isinstance(size, open_images.Open) else size for size, name in zip(sizes, names)]
+    return [name if isinstance(size, open_sizes.Open) else size for size, name in zip(sizes, names)]

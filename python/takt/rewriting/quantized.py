@@ -16,7 +16,7 @@ import numpy as np
 
 from . import byte_calls, open_calls, tiled_calls
 from ..porting import scales
-from ..networks import graphs, open_images
+from ..networks import graphs, open_sizes
 from .opened import OpenShape
 from .packing import BLOCK, join_groups, join_pixels, pack_bytes, with_room
 
@@ -289,9 +289,9 @@ class QuantizedRewriter:
             self.kernel(kernel, inputs, output, shape, element)
         return True
 
-    def note(self, name: str, sizes: open_images.Sizes | None, element: int) -> None:
+    def note(self, name: str, sizes: open_sizes.Sizes | None, element: int) -> None:
         if sizes is not None:
-            is_open = any(isinstance(size, open_images.Open) for size in sizes)
+            is_open = any(isinstance(size, open_sizes.Open) for size in sizes)
             (self.open if is_open else self.shapes)[name] = sizes
         self.element_types[name] = element
         self.dynamic.add(name)
@@ -339,8 +339,8 @@ class QuantizedRewriter:
             return False
         user, out = end
         (left, left_scale), (right, right_scale) = (tensors[name] for name in node.input)
-        is_open = any(isinstance(size, open_images.Open) for size in shape)
-        count = math.prod(map(open_images.nominal, shape))
+        is_open = any(isinstance(size, open_sizes.Open) for size in shape)
+        count = math.prod(map(open_sizes.nominal, shape))
         if not 0 < count < 2**31:
             return False
         call = tiled_calls.TiledCall(

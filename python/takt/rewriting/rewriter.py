@@ -17,7 +17,7 @@ import numpy as np
 
 from . import (attention, batches, before_resize, beginnings, boxes, branches, channels_last, endings, equals, joined,
                norms, opened, paired, quantized, recurrent, scatter, signed, slicing, stretched, tiled_calls, top_k)
-from ..networks import canonical, elementwise, folding, graphs, inference, names, open_images
+from ..networks import canonical, elementwise, folding, graphs, inference, names, open_sizes
 from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import (CHANNELS_MAX, DOMAIN, ROWS_MAX, TAPS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS,
                            has_winograd_parts, make_kernel, prefers_winograd, squares_of)
@@ -102,7 +102,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         self.new_constants: dict[str, np.ndarray] = {}
         self.quantization = quantized.Quantization()
         self.element_types = inference.elements_of(graph)
-        self.open = open_images.sizes_of(graph, self.shapes, self)  # Of images, where some are known in calls alone.
+        self.open = open_sizes.sizes_of(graph, self.shapes, self)  # Of images, where some are known in calls alone.
         self.nodes = [node for node in map(self.simplify, graph.node) if node is not None]
         self.dynamic = self.find_dynamic()
         self.results = {value.name for value in graph.output}
@@ -178,7 +178,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
     def shape(self, name: str) -> tuple[int, ...] | None:
         return self.shapes.get(name)
 
-    def sizes(self, name: str) -> open_images.Sizes | None:
+    def sizes(self, name: str) -> open_sizes.Sizes | None:
         """Its shape, or that of images of open sizes."""
         return self.shapes[name] if name in self.shapes else self.open.get(name)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import tiled_calls
 from .kernel_calls import DOMAIN, ROWS_MAX
-from ..networks import open_images, sampling
+from ..networks import open_sizes, sampling
 
 _WAYS = {"align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel"}
 _TILE_NUMBERS = 1 << 16
@@ -155,7 +155,7 @@ class StretchRewriter:
                 or attributes.get("mode", b"nearest") != b"nearest"):
             return False
         is_open = source in self.open
-        if (open_images.repetitions(node, self) is None if is_open
+        if (open_sizes.repetitions(node, self) is None if is_open
                 else out_shape[2] % in_shape[2] or out_shape[3] % in_shape[3]):
             return False
         mode = attributes.get("coordinate_transformation_mode", b"half_pixel")
@@ -166,7 +166,7 @@ class StretchRewriter:
         n, c, h, w = in_shape
         element = self.element_types[source]
         if is_open:
-            up, across = open_images.repetitions(node, self)
+            up, across = open_sizes.repetitions(node, self)
             self.set_last(node.output[0], self.emit(
                 "TaktRepeat", [self.last[source]], self.fresh("resize"), (n, *out_shape[2:], c), DOMAIN, element,
                 up=up, across=across))

@@ -7,7 +7,7 @@ onnx = pytest.importorskip("onnx")
 
 from onnx import helper  # noqa: E402
 
-from takt.networks import graphs, inference, open_images  # noqa: E402
+from takt.networks import graphs, inference, open_sizes  # noqa: E402
 from test_porter import model_of  # noqa: E402
 
 
@@ -15,7 +15,7 @@ def sizes_of(nodes, inputs, result, **constants):
     graph = graphs.Graph(model_of(nodes, inputs, {result: [None] * 4}, 17, **constants))
     inferred = graph.inferred
     shapes = {**inference.shapes_of(inferred), **{name: array.shape for name, array in graph.constants.items()}}
-    return open_images.sizes_of(inferred, shapes, graph)
+    return open_sizes.sizes_of(inferred, shapes, graph)
 
 
 def weights(*shape):
@@ -31,7 +31,7 @@ def test_what_keeps_its_size_is_known_to_be_as_large():
              helper.make_node("Concat", ["e", "x"], ["f"], axis=1)]
     found = sizes_of(nodes, {"x": [1, 3, None, None]}, "f", w=weights(3, 3, 3, 3), slope=weights(3, 1, 1))
     n, _, h, w = found["x"]
-    assert n == 1 and isinstance(h, open_images.Open) and h != w
+    assert n == 1 and isinstance(h, open_sizes.Open) and h != w
     assert {name: found[name] for name in "abcde"} == dict.fromkeys("abcde", (1, 3, h, w))
     assert found["f"] == (1, 6, h, w)
 
