@@ -1,4 +1,4 @@
-"""The sizes of images that are known in calls alone, and which of them are equal.
+"""The sizes of tensors that are known in calls alone, and which of them are equal.
 
 An open size stands for what it is computed from: two that are equal have the same value in each call.
 """
@@ -6,14 +6,18 @@ An open size stands for what it is computed from: two that are equal have the sa
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Hashable, Mapping, Tuple, Union
+import math
+from typing import Any, Hashable, Mapping, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import elementwise, graphs, inference
+from . import counts, elementwise, graphs, inference
 
 _NOMINAL = 256  # Of the sizes of inputs. A guess, from which the sizes of tiles are made.
-_SAME = elementwise.UNARY | {"BatchNormalization", "DequantizeLinear", "Dropout", "QuantizeLinear"}
+_SAME = elementwise.UNARY | {
+    "BatchNormalization", "DequantizeLinear", "Dropout", "GroupNormalization", "InstanceNormalization",
+    "LayerNormalization", "LogSoftmax", "QuantizeLinear", "RMSNormalization", "Softmax",
+}
 _WINDOWS = {"AveragePool", "Conv", "MaxPool"}
 
 
@@ -37,63 +41,178 @@ def nominal(size: Size) -> int:
     return size.nominal if isinstance(size, Open) else size
 
 
-def sizes_of(graph: Any, shapes: Mapping[str, tuple[int, ...]], reader: graphs.NodeReader) -> dict[str, Sizes]:
-    """The sizes [images, channels, height, width] of tensors that have open ones, but a known number of channels.
+def sizes_of(graph: Any, shapes: Mapping[str, tuple[int, ...]], reader: graphs.NodeReader,
+             others: Mapping[str, Sizes] | None = None) -> dict[str, Sizes]:
+    """The sizes of tensors that have open ones, but a known rank.
 
     graph   an onnx.GraphProto with the shapes that onnx infers.
-    shapes  of what has no open sizes, with constants."""
-    known = {name: sizes for name, sizes in inference.sizes_of(graph).items() if len(sizes) == 4 and name not in shapes}
-    found: dict[str, Sizes] = {}
-    for value in graph.input:
-        if value.name in known:
-            _note(found, value.name, known[value.name], _NOMINAL)
-    for node in graph.node:
-        name = node.output[0] if node.output else ""
-        if name not in known:
-            continue
-        inputs = [found.get(each, shapes.get(each)) for each in node.input]
-        own = _of_node(node, inputs, reader)
-        if own is not None and len(own) == 4:
-            # What onnx infers is known where this is open, or the other way round.
-            known[name] = [size if stated is None else stated for size, stated in zip(own, known[name])]
-        most = max((nominal(size) for sizes in inputs for size in (sizes or ())[2:]), default=1)
-        _note(found, name, known[name], most)
-    return found
+    shapes  of what has no open sizes, with constants.
+    others  that do not follow from those of inputs."""
+    found = _Sizes(graph, shapes, reader, others or {})
+    found.follow(graph.node)
+    return {name: tuple(sizes) for name, sizes in found.sizes.items() if any(isinstance(each, Open) for each in sizes)}
 
 
-def _note(found: dict[str, Sizes], name: str, sizes: list[Size | None], most: int) -> None:
-    noted = tuple(Open((name, axis), 1 if axis == 0 else most) if size is None else size
-                  for axis, size in enumerate(sizes))
-    if any(isinstance(size, Open) for size in noted) and isinstance(noted[1], int) and all(noted):
-        found[name] = noted
+def is_image(sizes: Sizes | None) -> bool:
+    """Whether they are those of images [images, channels, height, width] with a known number of channels."""
+    return sizes is not None and len(sizes) == 4 and isinstance(sizes[1], int)
 
 
-def _of_node(node: Any, inputs: list[Sizes | None], reader: graphs.NodeReader) -> list[Size | None] | None:
-    """The sizes of its result, None where nothing is known; or None for all."""
-    if not inputs or inputs[0] is None or node.domain not in ("", "ai.onnx"):
+def may_be_equal(left: Sizes | None, right: Sizes | None) -> bool:
+    """Whether two tensors have sizes that can be the same in a call."""
+    return (left is not None and right is not None and len(left) == len(right)
+            and all(a == b or isinstance(a, Open) and isinstance(b, Open) for a, b in zip(left, right)))
+
+
+class _Sizes(counts.Counts):
+    def __init__(self, graph: Any, shapes: Mapping[str, tuple[int, ...]], reader: graphs.NodeReader,
+                 others: Mapping[str, Sizes]) -> None:
+        super().__init__(reader.onnx, reader.constants)
+        self.others = others
+        self.stated = {name: sizes for name, sizes in inference.sizes_of(graph).items() if name not in shapes}
+        self.sizes.update((name, list(shape)) for name, shape in shapes.items())
+        for value in graph.input:
+            if value.name in self.stated:
+                self.note(value.name, self.stated[value.name], _NOMINAL)
+
+    def known(self, number: int) -> int:
+        return number
+
+    def note(self, name: str, sizes: list[Size | None], most: int) -> None:
+        has_samples = len(sizes) == 4 or None in sizes[1:]  # Which come first, and are few.
+        noted = [Open((name, axis), 1 if axis == 0 and has_samples else most) if size is None else size
+                 for axis, size in enumerate(sizes)]
+        if all(noted):
+            self.sizes[name] = noted
+
+    def computed(self, node: Any) -> list[Size | None] | None:
+        """Sums: the numbers of a sequence with those before it."""
+        numbers = [self.counts.get(name) for name in node.input]
+        if node.op_type != "Add" or None in numbers or len({*map(len, numbers)}) != 1:
+            return None
+        return [None if None in pair else _joined(pair) for pair in zip(*numbers)]
+
+    def visit(self, node: Any) -> None:
+        inputs = [self.sizes.get(name) for name in node.input]
+        most = max((nominal(size) for sizes in inputs for size in (sizes or ()) if isinstance(size, Open)), default=1)
+        for name in node.output[:None if node.op_type == "Split" else 1]:
+            stated = self.stated.get(name)
+            if stated is None:
+                continue
+            own = self.others.get(name) or self.of_node(node, inputs)
+            if own is not None and len(own) == len(stated):
+                # What onnx infers is known where this is open, or the other way round.
+                stated = [size if other is None else other for size, other in zip(own, stated)]
+            self.note(name, stated, most)
+
+    def of_node(self, node: Any, inputs: list[list[Size] | None]) -> list[Size | None] | None:
+        """The sizes of its result, None where nothing is known; or None for all."""
+        kind, attributes = node.op_type, self.attributes(node)
+        if kind == "ConstantOfShape":
+            return self.counts.get(node.input[0])
+        if inputs[0] is None:
+            return None
+        if kind in _SAME:
+            return list(inputs[0])
+        if kind in elementwise.JOINING:
+            return None if None in inputs else _broadcast(inputs)
+        if kind in self.RULES:
+            return self.RULES[kind](self, node, inputs, attributes)
+        if len(inputs[0]) != 4:
+            return None
+        n, _, *sizes = inputs[0]
+        if kind == "Resize":
+            factors = repetitions(node, self)
+            return None if factors is None else [n, None, *map(_times, sizes, factors)]
+        if kind in _WINDOWS and attributes.get("auto_pad", b"NOTSET") == b"NOTSET":
+            kernel = attributes["kernel_shape"] if kind != "Conv" else (inputs[1] or ())[2:]
+            pads, strides, dilations = (list(attributes.get(key, [default] * count)) for key, default, count in (
+                ("pads", 0, 4), ("strides", 1, 2), ("dilations", 1, 2)))
+            return [n, None, *(_windows(size, taps, stride, step, before + after, attributes.get("ceil_mode", 0))
+                               for size, taps, stride, step, before, after in zip(
+                                   sizes, kernel, strides, dilations, pads[:2], pads[2:]))]
         return None
-    kind, attributes = node.op_type, reader.attributes(node)
-    if kind in _SAME:
-        return list(inputs[0])
-    if kind in elementwise.JOINING:
-        return None if None in inputs else _broadcast(inputs)
-    if len(inputs[0]) != 4:
-        return None
-    n, _, *sizes = inputs[0]
-    if kind == "Concat" and attributes["axis"] % 4 == 1 and None not in inputs:
-        return [size if all(each[axis] == size for each in inputs) and axis != 1 else None
-                for axis, size in enumerate(inputs[0])]
-    if kind == "Resize":
-        factors = repetitions(node, reader)
-        return None if factors is None else [n, None, *map(_times, sizes, factors)]
-    if kind in _WINDOWS and attributes.get("auto_pad", b"NOTSET") == b"NOTSET":
-        kernel = attributes["kernel_shape"] if kind != "Conv" else (inputs[1] or ())[2:]
-        pads, strides, dilations = (list(attributes.get(key, [default] * count)) for key, default, count in (
-            ("pads", 0, 4), ("strides", 1, 2), ("dilations", 1, 2)))
-        return [n, None, *(_windows(size, taps, stride, step, before + after, attributes.get("ceil_mode", 0))
-                           for size, taps, stride, step, before, after in zip(
-                               sizes, kernel, strides, dilations, pads[:2], pads[2:]))]
-    return None
+
+    # By operator: what of_node() gives.
+
+    def of_product(self, node: Any, inputs: list[list[Size] | None], own: dict[str, Any]) -> list[Size | None] | None:
+        if inputs[1] is None or min(map(len, inputs[:2])) < 2:
+            return None
+        left, right = inputs[:2]
+        if node.op_type == "MatMul":
+            return [*_broadcast([left[:-2], right[:-2]]), left[-2], right[-1]]
+        return [left[1 if own.get("transA", 0) else 0], right[0 if own.get("transB", 0) else 1]]
+
+    def of_transpose(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
+        return [inputs[0][axis] for axis in own.get("perm", range(len(inputs[0]))[::-1])]
+
+    def of_reshape(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
+        target = self.counts.get(node.input[1])
+        if target is None:
+            return None
+        copies = not own.get("allowzero", 0)
+        result = [inputs[0][i] if copies and size == 0 and i < len(inputs[0]) else size
+                  for i, size in enumerate(target)]
+        rest = [size for size in inputs[0] if isinstance(size, Open)]
+        for size in result:
+            if isinstance(size, Open) and size in rest:
+                rest.remove(size)
+        if -1 in result and None not in result and len(rest) == 1:
+            before = math.prod(size for size in inputs[0] if isinstance(size, int))
+            after = math.prod(size for size in result if isinstance(size, int) and size > 0)
+            if before % after == 0:
+                result[result.index(-1)] = _times(rest[0], before // after)
+        return [None if size == -1 else size for size in result]
+
+    def of_expand(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
+        target = self.counts.get(node.input[1])
+        return None if target is None or None in target else _broadcast([inputs[0], target])
+
+    def of_squeeze(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
+        axes = self.constants.get(node.input[1]) if len(node.input) > 1 else own.get("axes")
+        if axes is None:
+            return None
+        sizes, is_more = list(inputs[0]), node.op_type == "Unsqueeze"
+        places = sorted(int(axis) % (len(sizes) + (len(axes) if is_more else 0)) for axis in axes)
+        if is_more:
+            for place in places:
+                sizes.insert(place, 1)
+            return sizes
+        return [size for axis, size in enumerate(sizes) if axis not in places]
+
+    def of_part(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
+        """Slice and Split, which keep the sizes of the other axes."""
+        axes = [own.get("axis", 0)]
+        if node.op_type == "Slice":
+            axes = self.constants.get(node.input[3]) if len(node.input) > 3 else None
+        if axes is None:
+            return None
+        places = {int(axis) % len(inputs[0]) for axis in axes}
+        return [None if axis in places else size for axis, size in enumerate(inputs[0])]
+
+    def of_concat(self, node: Any, inputs: list[list[Size] | None], own: dict[str, Any]) -> list[Size | None] | None:
+        if None in inputs:
+            return None
+        place = own["axis"] % len(inputs[0])
+        result = [size if all(each[axis] == size for each in inputs) else None for axis, size in enumerate(inputs[0])]
+        result[place] = _joined([each[place] for each in inputs])
+        return result
+
+    def of_gather(self, node: Any, inputs: list[list[Size] | None], own: dict[str, Any]) -> list[Size | None] | None:
+        if inputs[1] is None:
+            return None
+        place = own.get("axis", 0) % len(inputs[0])
+        return [*inputs[0][:place], *inputs[1], *inputs[0][place + 1:]]
+
+    def of_layer(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
+        """All states of a recurrent layer, whose steps come first."""
+        return [inputs[0][0], None, inputs[0][1], None] if not own.get("layout", 0) else None
+
+    RULES = {
+        "Concat": of_concat, "Expand": of_expand, "GRU": of_layer, "Gather": of_gather, "Gemm": of_product,
+        "LSTM": of_layer, "MatMul": of_product, "RNN": of_layer, "Reshape": of_reshape, "Slice": of_part,
+        "Split": of_part, "Squeeze": of_squeeze, "Transpose": of_transpose, "Unsqueeze": of_squeeze,
+    }
 
 
 def repetitions(node: Any, reader: graphs.NodeReader) -> tuple[int, int] | None:
@@ -120,10 +239,16 @@ def _windows(size: Size | None, taps: int, stride: int, dilation: int, pads: int
     return Open((size, "windows", missing, stride, is_ceil), max(1, (size.nominal + missing) // stride + 1))
 
 
-def _broadcast(shapes: list[Sizes]) -> list[Size | None]:
+def _joined(sizes: Sequence[Size]) -> Size:
+    """Of a row that has these parts."""
+    total = sum(map(nominal, sizes))
+    return Open(("joined", tuple(sizes)), total) if any(isinstance(size, Open) for size in sizes) else total
+
+
+def _broadcast(shapes: Sequence[Sequence[Size]]) -> list[Size | None]:
     """The sizes of what has an element of each of these tensors."""
     result: list[Size | None] = []
-    for axis in range(-4, 0):
+    for axis in range(-max(map(len, shapes)), 0):
         sizes = {shape[axis] for shape in shapes if len(shape) >= -axis and shape[axis] != 1}
         result.append(1 if not sizes else sizes.pop() if len(sizes) == 1 else None)
     return result

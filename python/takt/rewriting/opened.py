@@ -110,7 +110,7 @@ class OpenRewriter:
         groups   None where each channel is a group.
         """
         in_sizes, out_sizes = (self.open.get(name) for name in (node.input[0], node.output[0]))
-        if in_sizes is None or out_sizes is None or len(kernel) != 2:
+        if not open_sizes.is_image(in_sizes) or not open_sizes.is_image(out_sizes) or len(kernel) != 2:
             return None
         geometry = self.window(node, kernel, in_sizes, out_sizes)
         pads_behind = tuple(self.attributes(node).get("pads", [0] * 4)[2:])

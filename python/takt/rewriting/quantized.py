@@ -267,15 +267,15 @@ class QuantizedRewriter:
 
     def on_taktmap(self, node: Any) -> bool:
         source, output = node.input[0], node.output[0]
-        shape = self.sizes(source)
+        shape, is_open = self.sizes(source), source in self.open
+        is_open_image = is_open and open_sizes.is_image(shape)
         inputs = [
-            self.last.get(source) or (self.to_last(source) if source in self.open else self.to_first(source)),
+            self.to_last(source) if source in self.last or is_open_image else self.to_first(source),
             self.constant(self.tables[output]),
             # A kernel of bytes has a bias and scales.
             self.constant(np.zeros(1, np.int32)),
             self.constant(np.ones(1, np.float32)),
         ]
-        is_open = source in self.open
         size = open_calls.COUNT if is_open else math.prod(shape)
         kernel = byte_calls.ByteCall(
             "takt_map_i8", (1, 1, size, 1, 1, size, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1),

@@ -102,8 +102,8 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         self.new_constants: dict[str, np.ndarray] = {}
         self.quantization = quantized.Quantization()
         self.element_types = inference.elements_of(graph)
-        self.open = open_sizes.sizes_of(graph, self.shapes, self)  # Of images, where some are known in calls alone.
         self.nodes = [node for node in map(self.simplify, graph.node) if node is not None]
+        self.open = open_sizes.sizes_of(graph, self.shapes, self)  # Where some are known in calls alone.
         self.dynamic = self.find_dynamic()
         self.results = {value.name for value in graph.output}
         self.count_consumers()
@@ -179,7 +179,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         return self.shapes.get(name)
 
     def sizes(self, name: str) -> open_sizes.Sizes | None:
-        """Its shape, or that of images of open sizes."""
+        """Its shape, or its sizes of which some are open."""
         return self.shapes[name] if name in self.shapes else self.open.get(name)
 
     # What the new graph gets.

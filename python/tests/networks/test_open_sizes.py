@@ -1,4 +1,4 @@
-"""Sizes of images that are known in calls alone."""
+"""Sizes of tensors that are known in calls alone."""
 
 import numpy as np
 import pytest
@@ -68,3 +68,53 @@ def test_pixels_are_repeated_as_often_as_the_network_states(scales, is_known):
     nodes = [helper.make_node("Resize", ["x", "", "scales"], [name]) for name in "ab"]
     found = sizes_of(nodes, {"x": [1, 3, None, 8]}, "a", scales=np.array(scales, np.float32))
     assert (found["a"] == found["b"]) == is_known and found["a"][2] != found["x"][2]
+
+
+def test_rows_of_a_sequence_stay_as_many():
+    sequence = [helper.make_node("MatMul", ["x", "w"], ["a"]),
+                helper.make_node("Reshape", ["a", "heads"], ["b"]),
+                helper.make_node("Transpose", ["b"], ["c"], perm=[0, 2, 1, 3]),
+                helper.make_node("Transpose", ["b"], ["d"], perm=[0, 2, 3, 1]),
+                helper.make_node("MatMul", ["c", "d"], ["scores"]),
+                helper.make_node("Softmax", ["scores"], ["e"]),
+                helper.make_node("Squeeze", ["c", "first"], ["f"]),
+                helper.make_node("Reshape", ["f", "rows"], ["g"]),
+                helper.make_node("Gemm", ["g", "wide"], ["h"], transB=1),
+                helper.make_node("Split", ["h"], ["i", "j"], axis=1, num_outputs=2),
+                helper.make_node("Concat", ["g", "h"], ["k"], axis=1)]
+    found = sizes_of(sequence, {"x": [1, None, 8]}, "scores", w=weights(8, 12), heads=np.array([1, -1, 3, 4]),
+                     first=np.array([0]), rows=np.array([-1, 4]), wide=weights(6, 4))
+    rows = found["x"][1]
+    assert found["b"] == (1, rows, 3, 4) and found["d"] == (1, 3, 4, rows)
+    assert found["scores"] == found["e"] == (1, 3, rows, rows)
+    times = found["g"][0]
+    assert times != rows and times == open_sizes.Open((rows, "times", 3), 1)
+    assert found["h"] == (times, 6) and found["i"] == found["j"] == (times, 3) and found["k"] == (times, 10)
+
+
+def test_numbers_of_shapes_are_followed():
+    nodes = [helper.make_node("Shape", ["x"], ["a"]),
+             helper.make_node("Gather", ["a", "two"], ["b"]),
+             helper.make_node("Concat", ["b", "four"], ["c"], axis=0),
+             helper.make_node("Reshape", ["x", "c"], ["d"]),
+             helper.make_node("ConstantOfShape", ["c"], ["e"]),
+             helper.make_node("Add", ["d", "e"], ["f"]),
+             helper.make_node("Concat", ["x", "y"], ["joined"], axis=1),
+             helper.make_node("Shape", ["y"], ["g"]),
+             helper.make_node("Add", ["a", "g"], ["h"]),
+             helper.make_node("Gather", ["h", "one"], ["rows"]),
+             helper.make_node("Expand", ["row", "rows"], ["i"])]
+    found = sizes_of(nodes, {"x": ["n", "s", 4], "y": ["n", "t", 4]}, "f", two=np.array([0, 1]), one=np.array([1]),
+                     four=np.array([2, 2]), row=weights(1))
+    n, s, _ = found["x"]
+    assert n != s and found["d"] == found["e"] == found["f"] == (n, s, 2, 2)
+    assert found["joined"][1] == found["i"][0] and found["joined"][1] not in (s, found["y"][1])
+
+
+def test_sizes_that_do_not_follow_can_be_given():
+    nodes = [helper.make_node("Add", ["x", "y"], ["a"]), helper.make_node("Relu", ["a"], ["b"])]
+    graph = graphs.Graph(model_of(nodes, {"x": [None, 4], "y": [None, 4]}, {"b": [None] * 2}, 17))
+    found = open_sizes.sizes_of(graph.inferred, {}, graph)
+    assert found["b"] == found["a"] != found["x"] and open_sizes.may_be_equal(found["a"], found["x"])
+    found = open_sizes.sizes_of(graph.inferred, {}, graph, {"a": found["x"]})
+    assert found["b"] == found["x"] and not open_sizes.may_be_equal(found["b"], (4, 4))
