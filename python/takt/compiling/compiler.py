@@ -384,8 +384,8 @@ def _about_open(inputs: Mapping[str, str], failed: Mapping[str, str]) -> str:
     reason = f" ({failed['samples']})" if "samples" in failed else ""
     shapes = ", ".join(f"{name}: {shape}" for name, shape in inputs.items())
     return (
-        f"dimensions of inputs are open ({shapes}): give their sizes (shapes=, --shape); most of "
-        f"Takt's kernels need them, and the compiler makes slow code without them, or none{reason}"
+        f"dimensions of inputs are open ({shapes}): give their sizes (shapes=, --shape); "
+        f"without them calls are slower, and where Takt has no kernel the compiler makes slow code, or none{reason}"
     )
 
 

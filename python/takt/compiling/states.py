@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Iterator
 
-from ..rewriting import lowering
+from ..rewriting import lowering, open_calls
 
 _LOOP = re.compile(
     r'^(?P<indent> *)%[\w.:]+ = torch\.operator "onnx\.Loop"\((?P<inputs>[^)]*)\) : \((?P<types>.*?)\) -> ',
@@ -41,16 +41,8 @@ def _kept(loop: re.Match) -> str:
 
 
 def apart(name: str, shape: str, element: str, stem: str, result: str) -> Iterator[str]:
-    """Lines that make the tensor `result`, which is `name` in a buffer of its own. The compiler does not see its sizes
-    behind a barrier."""
+    """Lines that make the tensor `result`, which is `name` in a buffer of its own."""
     torch, builtin = f"!torch.vtensor<[{shape}],{element}>", lowering.builtin(shape, element)
     yield f"{stem} = torch_c.to_builtin_tensor {name} : {torch} -> {builtin}"
-    sizes = []
-    for axis, size in enumerate(shape.split(",")):
-        if size == "?":
-            sizes.append(f"{stem}.size{axis}")
-            yield f"{stem}.axis{axis} = arith.constant {axis} : index"
-            yield f"{sizes[-1]} = tensor.dim {stem}, {stem}.axis{axis} : {builtin}"
-    yield f"{stem}.own = util.optimization_barrier {stem} : {builtin}"
-    yield f"{stem}.sized = flow.tensor.tie_shape {stem}.own : {builtin}{{{', '.join(sizes)}}}"
-    yield f"{result} = torch_c.from_builtin_tensor {stem}.sized : {builtin} -> {torch}"
+    yield from open_calls.barrier(stem, stem, builtin)
+    yield f"{result} = torch_c.from_builtin_tensor {stem}_r : {builtin} -> {torch}"

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import Any, Tuple, Union
 
 import numpy as np
 
+from ..networks import open_sizes
 from . import tiled_calls
 
 # The limits of src/kernels/attention.h and attention_i8.h.
@@ -30,13 +31,17 @@ _SOFTMAX_MIN = 512
 _APART_MIN = 32  # Numbers that are apart: so many are worth two transpositions.
 
 
+# A number, or a multiple of a size that a call finds: (factor, size). None: a product of several of these.
+Stride = Union[int, Tuple[int, open_sizes.Open], None]
+
+
 @dataclasses.dataclass(frozen=True)
 class View:
     """A tensor of any layout: element (batch, head, row, column) is at the sum of
     the products with the strides."""
 
     source: str
-    strides: tuple[int, int, int, int]
+    strides: tuple[Stride, Stride, Stride, Stride]
 
 
 @dataclasses.dataclass
@@ -66,6 +71,8 @@ class AttentionRewriter:
         """Puts a node TaktAttention in place of the nodes of each attention."""
         self.makers = {name: node for node in self.nodes for name in node.output}
         self.attentions: dict[str, Any] = {}
+        self.bias_sizes: dict[str, open_sizes.Sizes] = {}  # To be checked, by the result of the attention.
+        self.checked: dict[tuple[str, open_sizes.Sizes], str] = {}  # What checked_bias() made.
         replaced: dict[int, Any] = {}
         for node in self.nodes:
             match = self.match_attention(node) if node.op_type == "Softmax" else None
@@ -82,7 +89,7 @@ class AttentionRewriter:
         self.count_consumers()
 
     def match_attention(self, softmax: Any) -> Match | None:
-        shape = self.shape(softmax.output[0])
+        shape = self.sizes(softmax.output[0])
         if shape is None or len(shape) not in (3, 4):
             return None
         if self.attributes(softmax).get("axis", -1) not in (-1, len(shape) - 1):
@@ -132,7 +139,7 @@ class AttentionRewriter:
 
     def scores_of(self, name: str) -> tuple[float, str | None, list[Any]] | None:
         """Scale, bias and nodes, the product last, of scale * Q K^T + bias."""
-        shape = self.shape(name)
+        shape = self.sizes(name)
         node = self.single_maker(name)
         nodes, masks, bias = [], [], None
         while node is not None and node.op_type in ("Add", "Reshape"):
@@ -144,9 +151,9 @@ class AttentionRewriter:
             if not other or bias is not None:
                 return None
             added = node.input[other[0]]
-            if added in self.constants and self.shape(node.output[0]) is not None:
+            if added in self.constants and self.sizes(node.output[0]) is not None:
                 if self.constants[added].any():  # Else it masks nothing.
-                    masks.append((added, self.shape(node.output[0])))
+                    masks.append((added, self.sizes(node.output[0])))
             else:
                 bias = added
             node = self.single_maker(node.input[1 - other[0]])
@@ -158,7 +165,7 @@ class AttentionRewriter:
             scale, source = found
             nodes.append(node)
             node = self.single_maker(source)
-        if node is None or node.op_type != "MatMul" or self.shape(node.output[0]) != shape:
+        if node is None or node.op_type != "MatMul" or not open_sizes.may_be_equal(self.sizes(node.output[0]), shape):
             return None
         if masks:
             bias = self.joined_masks(masks, shape) if bias is None else None
@@ -173,10 +180,12 @@ class AttentionRewriter:
                          if (below := self.single_maker(each)) is not None), None)
         return node is not None and node.op_type == "MatMul"
 
-    def joined_masks(self, masks: list[Any], shape: tuple[int, ...]) -> str | None:
+    def joined_masks(self, masks: list[Any], shape: open_sizes.Sizes) -> str | None:
         """The constant that all masks add, each to scores of a shape of its own."""
         if len(masks) == 1 and masks[0][1] == shape:
             return masks[0][0]
+        if any(isinstance(size, open_sizes.Open) for size in shape):
+            return None
         if math.prod(shape) > _MASK_MAX or not all(self.is_float(name) for name, _ in masks):
             return None
         total = np.zeros(shape, np.float32)
@@ -186,9 +195,9 @@ class AttentionRewriter:
         self.constants[joined], self.shapes[joined] = total, shape
         return joined
 
-    def bias_view(self, name: str, scores: tuple[int, ...]) -> View | None:
+    def bias_view(self, name: str, scores: open_sizes.Sizes) -> View | None:
         """A bias, repeated where it has one row, head or image for all."""
-        shape = self.shape(name)
+        shape = self.sizes(name)
         if shape is None or not self.is_float(name) or len(shape) > len(scores) or shape[-1:] != scores[-1:]:
             return None
         shape = (1,) * (len(scores) - len(shape)) + tuple(shape)
@@ -197,6 +206,21 @@ class AttentionRewriter:
         strides = [0 if own == 1 and i < len(shape) - 1 else stride
                    for i, (own, stride) in enumerate(zip(shape, dense_strides(shape)))]
         return View(name, with_batch(strides))
+
+    def open_bias_view(self, name: str, scores: open_sizes.Sizes) -> tuple[View | None, open_sizes.Sizes]:
+        """As bias_view(), and the sizes of the bias in calls that do not fail: checked_bias() is for those that are not
+        known to be these."""
+        sizes = self.sizes(name)
+        if sizes is None or not self.is_float(name) or len(sizes) > len(scores):
+            return None, ()
+        wide = (1,) * (len(scores) - len(sizes)) + tuple(sizes)
+        wanted = tuple(1 if own == 1 and i < len(wide) - 1 else whole
+                       for i, (own, whole) in enumerate(zip(wide, scores)))
+        if not open_sizes.may_be_equal(wide, wanted):
+            return None, ()
+        strides = [0 if own == 1 and i < len(wanted) - 1 else stride
+                   for i, (own, stride) in enumerate(zip(wanted, dense_strides(wanted)))]
+        return View(name, with_batch(strides)), wanted
 
     def factor_of(self, node: Any) -> tuple[float, str] | None:
         """The constant that a Mul or Div scales by, and what it scales."""
@@ -281,7 +305,7 @@ class AttentionRewriter:
     def view(self, name: str, is_transposed: bool = False) -> View | None:
         """`name` as [batch][heads][rows][columns], its rows and columns exchanged
         if `is_transposed`; looks through a transposition."""
-        shape = self.shape(name)
+        shape = self.sizes(name)
         if shape is None or len(shape) not in (3, 4):
             return None
         if is_transposed and (rows := self.rows_of(name, shape)) is not None:
@@ -291,7 +315,7 @@ class AttentionRewriter:
         source = name
         if node is not None and node.op_type == "Transpose":
             perm = self.attributes(node).get("perm")
-            below = self.shape(node.input[0])
+            below = self.sizes(node.input[0])
             if perm is not None and below is not None:
                 turned = [dense_strides(below)[axis] for axis in perm]
                 if is_transposed or turned[-1] == 1:
@@ -300,7 +324,7 @@ class AttentionRewriter:
             strides[-2:] = strides[:-3:-1]
         return View(source, with_batch(strides))
 
-    def rows_of(self, name: str, shape: tuple[int, ...]) -> str | None:
+    def rows_of(self, name: str, shape: open_sizes.Sizes) -> str | None:
         """What `name` is with rows and columns exchanged, if they were exchanged while batch and heads were one
         dimension, as PyTorch's exporter writes it: Reshape, Transpose, Reshape."""
         nodes = []
@@ -311,19 +335,19 @@ class AttentionRewriter:
             nodes.append(node)
         *outer, columns, rows = shape
         _, turn, split = nodes
-        if (not self.turns_tokens(turn) or self.shape(turn.input[0]) != (math.prod(outer), rows, columns)
-                or self.shape(split.input[0]) != (*outer, rows, columns)):
+        if (not self.turns_tokens(turn) or self.sizes(turn.input[0]) != (math.prod(outer), rows, columns)
+                or self.sizes(split.input[0]) != (*outer, rows, columns)):
             return None
         return split.input[0]
 
     def end_of(self, name: str, nodes: list[Any]) -> View | None:
         """Where the result goes: what `name` is transposed to, if it is that only."""
-        view = View(name, with_batch(dense_strides(self.shape(name))))
+        view = View(name, with_batch(dense_strides(self.sizes(name))))
         node = self.only_consumer(name)
         if node is None or node.op_type != "Transpose":
             return view
         perm = self.attributes(node).get("perm")
-        below = self.shape(node.output[0])
+        below = self.sizes(node.output[0])
         if perm is None or below is None or perm[-1] != len(perm) - 1:
             return view
         strides = [0] * len(perm)
@@ -334,19 +358,23 @@ class AttentionRewriter:
 
     def plan_attention(self, match: Match) -> tuple[list[str], Any, str, tuple[int, ...]] | None:
         """Inputs, kernel, output and its shape; None if no kernel does it."""
-        shapes = [self.shape(name) for name in (match.query, match.key, match.value, match.output)]
+        shapes = [self.sizes(name) for name in (match.query, match.key, match.value, match.output)]
         if any(shape is None or len(shape) != len(shapes[0]) for shape in shapes):
             return None
         *outer, queries, size = shapes[0]
         keys, value_size = shapes[2][-2:]
-        if (len(shapes[0]) not in (3, 4) or any(list(shape[:-2]) != outer for shape in shapes)
-                or shapes[1][-2:] != (size, keys) or size > _SIZE_MAX or value_size > _SIZE_MAX
-                or min(queries, keys, size, value_size) < 1):
+        if (len(shapes[0]) not in (3, 4) or any(list(shape[:-2]) != outer for shape in shapes[:3])
+                or shapes[1][-2:] != (size, keys)):
             return None
         if not any(name in self.dynamic for name in (match.query, match.key, match.value)):
             return None
         batch, heads = outer if len(outer) == 2 else (1, *outer)
         is_bytes = match.scales is not None
+        is_open = any(isinstance(count, open_sizes.Open) for count in (batch, queries, keys))
+        if not all(isinstance(count, int) for count in (heads, size, value_size)) or is_open and is_bytes:
+            return None
+        if max(size, value_size) > _SIZE_MAX or min(size, value_size) < 1 or not is_open and min(queries, keys) < 1:
+            return None
         if is_bytes:
             padded, wide = -(-keys // 16) * 16, -(-value_size // 16) * 16
             if (size % 4 or keys > _I8_KEYS_MAX or padded * max(size, wide) > _I8_BYTES_MAX):
@@ -354,7 +382,13 @@ class AttentionRewriter:
         views = [self.view(match.query), self.view(match.key, True), self.view(match.value)]
         if any(view is None for view in views) or views[0].strides[3] != 1 or views[2].strides[3] != 1:
             return None
+        if shapes[3] != (*outer, queries, value_size):
+            if not open_sizes.may_be_equal(shapes[3], (*outer, queries, value_size)):
+                return None
+            self.state_sizes(match.output, (*outer, queries, value_size))
         end = self.end_of(match.output, match.nodes)
+        if is_open:
+            return self.plan_open_attention(match, shapes, [*views, end])
         strides = [stride for view in (*views, end) for stride in view.strides]
         if max(strides) >= 2**31:
             return None
@@ -365,7 +399,7 @@ class AttentionRewriter:
         make = tiled_calls.TiledCall
         macs = batch * heads * queries * macs_of_row
         sources = [view.source for view in views]
-        output_shape = self.shape(end.source)
+        output_shape = self.sizes(end.source)
         if not is_bytes:
             function = "takt_attention_bf16" if self.is_bf16 else "takt_attention_f32"
             if match.bias is not None:
@@ -395,21 +429,92 @@ class AttentionRewriter:
                   self.constant(powers(match.logit.scale, keys))]
         return [*sources, *tables], call, end.source, output_shape
 
+    def plan_open_attention(self, match: Match, shapes: list[open_sizes.Sizes], views: list[View]) -> Any:
+        """As plan_attention(), of floats whose queries or keys are counted in calls."""
+        *outer, queries, size = shapes[0]
+        keys, value_size = shapes[2][-2:]
+        batch, heads = outer if len(outer) == 2 else (1, *outer)
+        function = "takt_attention_bf16" if self.is_bf16 else "takt_attention_f32"
+        tensors = [self.sizes(view.source) for view in views]
+        if match.bias is not None:
+            bias, sizes = self.open_bias_view(match.bias, (*outer, queries, keys))
+            if bias is None:
+                return None
+            if self.sizes(match.bias) != sizes:
+                self.bias_sizes[views[3].source] = sizes
+            function, views = "takt_attention_bias_f32", [*views, bias]
+            tensors.append(sizes)
+        opened = dict.fromkeys(size for sizes in tensors for size in sizes if isinstance(size, open_sizes.Open))
+        names = {size: f"size{i}" for i, size in enumerate(opened)}
+        # Where there is one head or image, any stride leads to it.
+        strides = [0 if count == 1 and not isinstance(stride, int) else stride
+                   for view in views for count, stride in zip((batch, heads, 0, 0), view.strides)]
+        if any(stride is None or isinstance(stride, tuple) and stride[1] not in names for stride in strides):
+            return None
+        numbers = [names.get(number, number) for number in (batch, heads, queries, keys, size, value_size)]
+        geometry = (*numbers, *((stride[0], names[stride[1]]) if isinstance(stride, tuple) else stride
+                                for stride in strides))
+        # In the order of its buffers, the result is the last.
+        order = [0, 1, 2, *range(4, len(views)), 3]
+        work = size + value_size
+        rows = tiled_calls.OpenRows(
+            names.get(queries, queries), (work, names[keys]) if keys in names else (work * keys, ""), int(_TILE_MACS),
+            _MICRO_ROWS)
+        call = tiled_calls.TiledCall(
+            function, ("f32",) * len(views), geometry, (match.scale,), heads * open_sizes.nominal(batch), 0, 0,
+            math.prod(map(open_sizes.nominal, (batch, heads, queries, keys, work))),
+            axes=tuple(tuple(names[size] for size in tensors[i] if size in names) for i in order), open_rows=rows,
+            open_parts=(heads, names[batch]) if batch in names else None)
+        return [views[i].source for i in order[:-1]], call, views[3].source, tensors[3]
+
     def on_taktattention(self, node: Any) -> bool:
         kernel, shape = self.attentions[node.output[0]]
         element = self.onnx.TensorProto.FLOAT
         if kernel.function.endswith("i8"):
             element = self.onnx.TensorProto.INT8
         inputs = [self.to_first(name) for name in node.input]
+        if node.output[0] in self.bias_sizes:
+            inputs[3] = self.checked_bias(*node.input, self.bias_sizes[node.output[0]])
         self.kernel(kernel, inputs, node.output[0], shape, element)
         return True
 
+    def checked_bias(self, query: str, key: str, value: str, bias: str, sizes: open_sizes.Sizes) -> str:
+        """The bias with zeros of these sizes added: a call fails there if it has others."""
+        if (bias, sizes) not in self.checked:
+            name = bias
+            for axis, size in enumerate(sizes):
+                if isinstance(size, open_sizes.Open):
+                    source = query if size in self.sizes(query) else key
+                    zeros = self.line_of_zeros(source, size, [-1 if i == axis else 1 for i in range(len(sizes))])
+                    name = self.emit("Add", [name, zeros], self.fresh("bias"), sizes)
+            self.checked[bias, sizes] = name
+        return self.checked[bias, sizes]
 
-def dense_strides(shape: tuple[int, ...]) -> list[int]:
-    return [math.prod(shape[i + 1:]) for i in range(len(shape))]
+    def line_of_zeros(self, source: str, count: open_sizes.Open, form: list[int]) -> str:
+        """Zeros in this form, as many as a tensor has numbers along the axis of this size."""
+        sizes = self.sizes(source)
+        place = sizes.index(count)
+        others = np.array([i for i in range(len(sizes)) if i != place], np.int64)
+        bounds = map(self.constant, (0 * others, 0 * others + 1, others))
+        first = self.emit("Slice", [source, *bounds], self.fresh("line"))
+        line = self.emit("Reshape", [first, self.constant(np.array(form, np.int64))], self.fresh("line"))
+        is_less = self.emit("Less", [line, line], self.fresh("line"))
+        return self.emit("Cast", [is_less], self.fresh("line"), to=self.onnx.TensorProto.FLOAT)
 
 
-def with_batch(strides: list[int]) -> tuple[int, ...]:
+def dense_strides(shape: open_sizes.Sizes) -> list[Stride]:
+    return [_product(shape[i + 1:]) for i in range(len(shape))]
+
+
+def _product(sizes: open_sizes.Sizes) -> Stride:
+    factor = math.prod(size for size in sizes if isinstance(size, int))
+    opened = [size for size in sizes if isinstance(size, open_sizes.Open)]
+    if not opened:
+        return factor
+    return (factor, opened[0]) if len(opened) == 1 else None
+
+
+def with_batch(strides: list[Stride]) -> tuple[Stride, ...]:
     """Those of four dimensions; a tensor of three is one image."""
     return (0, *strides) if len(strides) == 3 else tuple(strides)
 

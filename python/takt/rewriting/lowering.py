@@ -42,7 +42,7 @@ def lower(mlir: str, kernels: list[AnyKernel]) -> str:
             operands.append(f"{stem}_{i}")
             lines.append(f"{indent}{operands[-1]} = torch_c.to_builtin_tensor {operand} : {torch_type} -> {kind}")
         if match["kind"] == "Barrier":
-            lines.append(f"{indent}{stem}_r = util.optimization_barrier {operands[0]} : {result_type}")
+            lines += [indent + line for line in open_calls.barrier(stem, operands[0], result_type)]
         elif match["kind"] == "Repeat":
             factors = (_attribute(match["attributes"], name) for name in ("up", "across"))
             lines += [indent + line for line in open_calls.repeat(stem, operands[0], types[0], result_type, *factors)]
@@ -108,11 +108,13 @@ def _executable(exports: dict[tuple[int, tuple[str, ...]], str], kernels: list[A
     for (index, _), name in exports.items():
         kernel = kernels[index]
         pixels, blocks = ("x", "y") if isinstance(kernel, Kernel) else ("y", "x")
-        found = f"%{pixels}: index" if kernel.is_open else ""
-        yield f"    stream.executable.export public @{name} workgroups({found}) -> (index, index, index) {{"
-        tiles = {blocks: kernel.block_tiles, **({} if kernel.is_open else {pixels: kernel.pixel_tiles})}
-        for axis in sorted(tiles):
-            yield f"      %{axis} = arith.constant {tiles[axis]} : index"
+        found = open_calls.found_tiles(kernel, pixels, blocks)
+        arguments = ", ".join(f"%{axis}: index" for axis in found)
+        yield f"    stream.executable.export public @{name} workgroups({arguments}) -> (index, index, index) {{"
+        for axis in ("x", "y"):
+            if axis not in found:
+                tiles = kernel.pixel_tiles if axis == pixels else kernel.block_tiles
+                yield f"      %{axis} = arith.constant {tiles} : index"
         yield "      %z = arith.constant 1 : index"
         yield "      stream.return %x, %y, %z : index, index, index"
         yield "    }"

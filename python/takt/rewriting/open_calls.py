@@ -11,6 +11,8 @@ _TILES_MAX = 1 << 20  # As kTilesMax in src/cpu/kernel_imports.cc.
 _SQUARE = 4
 _IN, _OUT = ("n", "h", "w"), ("n", "oh", "ow")
 COUNT = "count"  # Of elements, in place of sizes.
+ROWS = "rows"  # All of a tensor but its last dimension.
+TILE_ROWS = "tile_rows"  # How many rows a tile has, where a call finds it.
 
 
 class _Computation:
@@ -39,14 +41,31 @@ def dispatch(stem: str, name: str, kernel: Any, operands: list[str], types: list
     name    that `lowering` exports.
     result  the type of the result."""
     made = _Computation(stem)
-    sizes = _sizes(made, kernel, operands[0], types[0])
+    sizes = _sizes(made, kernel, operands, types)
     tiles = _tiles(made, kernel, sizes)
     numbers = [*(sizes[size] for size in open_sizes(kernel)), tiles]
-    kinds = [_with_sizes(kind, sizes, _IN if i == 0 else _OUT) for i, kind in enumerate(types)]
+    workload = tiles
+    if _open_parts(kernel) is not None:
+        factor, size = kernel.open_parts
+        workload += f", {made.compute('muli', sizes[size], made.number(factor))}"
+    kinds = [_with_sizes(kind, sizes, _names(kernel, i, kind)) for i, kind in enumerate(types)]
+    result = _with_sizes(result, sizes, _names(kernel, len(types), result))
     made.lines.append(
-        f"{stem}_r = flow.dispatch @takt_kernels::@{name}[{tiles}]({', '.join([*operands, *numbers])}) : "
-        f"({', '.join([*kinds, *['index'] * len(numbers)])}) -> {_with_sizes(result, sizes, _OUT)}")
+        f"{stem}_r = flow.dispatch @takt_kernels::@{name}[{workload}]({', '.join([*operands, *numbers])}) : "
+        f"({', '.join([*kinds, *['index'] * len(numbers)])}) -> {result}")
     return made.lines
+
+
+def barrier(stem: str, operand: str, kind: str) -> list[str]:
+    """The tensor `stem`_r, which is the operand in a buffer of its own, computed before what reads it. The compiler
+    does not see its sizes behind a barrier."""
+    if "?" not in kind:
+        return [f"{stem}_r = util.optimization_barrier {operand} : {kind}"]
+    made = _Computation(stem)
+    sizes = [made.add(f"tensor.dim {operand}, {made.number(axis)} : {kind}")
+             for axis, size in enumerate(_dimensions(kind)) if size == "?"]
+    apart = made.add(f"util.optimization_barrier {operand} : {kind}")
+    return [*made.lines, f"{stem}_r = flow.tensor.tie_shape {apart} : {kind}{{{', '.join(sizes)}}}"]
 
 
 def repeat(stem: str, image: str, kind: str, result: str, up: int, across: int) -> list[str]:
@@ -73,7 +92,31 @@ def repeat(stem: str, image: str, kind: str, result: str, up: int, across: int) 
 
 def open_sizes(kernel: Any) -> list[str]:
     """The sizes that a call of the kernel finds, in the order in which its code gets them."""
-    return list(dict.fromkeys(size for size in kernel.shape if isinstance(size, str)))
+    axes = (size for names in getattr(kernel, "axes", ()) for size in names)
+    names = dict.fromkeys([*(size for size in kernel.shape if isinstance(size, str)), *axes])
+    return [*names, *([TILE_ROWS] if _open_rows(kernel) is not None else [])]
+
+
+def _open_rows(kernel: Any) -> Any:
+    return getattr(kernel, "open_rows", None)
+
+
+def _open_parts(kernel: Any) -> Any:
+    return getattr(kernel, "open_parts", None)
+
+
+def found_tiles(kernel: Any, pixels: str, blocks: str) -> list[str]:
+    """Those of the axes `pixels` and `blocks` of a grid whose lengths a call finds, in the order of the dispatch."""
+    return [*([pixels] if kernel.is_open else []), *([blocks] if _open_parts(kernel) is not None else [])]
+
+
+def _names(kernel: Any, binding: int, tensor: str) -> list[str]:
+    """The names of the sizes of a binding, "" for one that is known."""
+    axes = getattr(kernel, "axes", ())
+    if not axes:
+        return [*(_IN if binding == 0 else _OUT), ""]
+    names = iter(axes[binding])
+    return [next(names) if size == "?" else "" for size in _dimensions(tensor)]
 
 
 def _dimensions(tensor: str) -> list[str]:
@@ -88,21 +131,29 @@ def row(kernel: Any, binding: int, tensor: str) -> tuple[list[str], str]:
     if COUNT in open_sizes(kernel):
         return [], f"memref<?x{element}>{{%{COUNT}}}"
     made = _Computation(f"%a{binding}")
+    if ROWS in open_sizes(kernel):
+        size = made.compute("muli", f"%{ROWS}", made.number(int(sizes[-1])))
+        return made.lines, f"memref<?x{element}>{{{size}}}"
     size = made.number(1)
-    for part, name in zip(sizes, [*(_IN if binding == 0 else _OUT), ""]):
+    for part, name in zip(sizes, _names(kernel, binding, tensor)):
         size = made.compute("muli", size, f"%{name}" if part == "?" else made.number(int(part)))
     return made.lines, f"memref<?x{element}>{{{size}}}"
 
 
-def _sizes(made: _Computation, kernel: Any, image: str, kind: str) -> dict[str, str]:
+def _sizes(made: _Computation, kernel: Any, operands: list[str], types: list[str]) -> dict[str, str]:
     """The values of sizes by their names."""
+    if getattr(kernel, "axes", ()):
+        return _named_sizes(made, kernel, operands, types)
+    image, kind = operands[0], types[0]
     names, sizes = open_sizes(kernel), _dimensions(kind)
     found = {name: made.add(f"tensor.dim {image}, {made.number(axis)} : {kind}")
              for axis, (name, size) in enumerate(zip(_IN, sizes)) if size == "?"}
-    if COUNT in names:
-        found[COUNT] = made.number(1)
-        for name, size in zip((*_IN, ""), sizes):
-            found[COUNT] = made.compute("muli", found[COUNT], found[name] if size == "?" else made.number(int(size)))
+    whole = {COUNT: sizes, ROWS: sizes[:-1]}
+    for product in (each for each in whole if each in names):
+        found[product] = made.number(1)
+        for name, size in zip((*_IN, ""), whole[product]):
+            found[product] = made.compute(
+                "muli", found[product], found[name] if size == "?" else made.number(int(size)))
         return {**found, **{out: found[name] for name, out in zip(_IN, _OUT) if name in found}}
     for axis, size in enumerate(_OUT[1:]):
         if size not in names:
@@ -118,11 +169,35 @@ def _sizes(made: _Computation, kernel: Any, image: str, kind: str) -> dict[str, 
     return found
 
 
+def _named_sizes(made: _Computation, kernel: Any, operands: list[str], types: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for binding, (operand, kind) in enumerate(zip(operands, types)):
+        for axis, name in enumerate(_names(kernel, binding, kind)):
+            if name and name not in found:
+                found[name] = made.add(f"tensor.dim {operand}, {made.number(axis)} : {kind}")
+    opened = kernel.open_rows
+    if opened is not None:
+        factor, name = opened.work
+        work = made.number(factor)
+        if name:
+            work = made.compute("maxui", made.compute("muli", found[name], work), made.number(1))
+        work = made.compute("muli", work, made.number(opened.multiple))
+        parts = made.compute("divui", made.number(opened.most), work)
+        found[TILE_ROWS] = made.compute("muli", made.compute("maxui", parts, made.number(1)),
+                                        made.number(opened.multiple))
+    return found
+
+
 def _tiles(made: _Computation, kernel: Any, sizes: dict[str, str]) -> str:
-    """The number of tiles of pixels, or of elements: at least one."""
-    pixels = sizes.get(COUNT) or _pixels(made, kernel, sizes)
-    tiles = made.compute("ceildivui", pixels, made.number(kernel.tile_pixels))
-    tiles = made.compute("maxui", tiles, made.number(1))
+    """The number of tiles of pixels, or of elements: at least one, which says that images are smaller than a window."""
+    opened = _open_rows(kernel)
+    if opened is not None:
+        pixels = sizes[opened.rows] if isinstance(opened.rows, str) else made.number(opened.rows)
+    else:
+        pixels = sizes.get(COUNT) or sizes.get(ROWS) or _pixels(made, kernel, sizes)
+    tiles = made.compute("ceildivui", pixels, sizes.get(TILE_ROWS) or made.number(kernel.tile_pixels))
+    if ROWS not in sizes and opened is None:
+        tiles = made.compute("maxui", tiles, made.number(1))
     # Equal parts may be larger; those of other calls may not.
     return made.compute("minui", tiles, made.number(_TILES_MAX)) if isinstance(kernel, Kernel) else tiles
 

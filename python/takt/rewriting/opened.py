@@ -1,17 +1,20 @@
-"""Images whose sizes are known in calls alone: a part of `rewriter`."""
+"""Images, and rows of products, whose sizes are known in calls alone: a part of `rewriter`."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
 
 from ..networks import open_sizes
-from . import tiled_calls
-from .kernel_calls import (CHANNELS_MAX, TAPS_MAX, WINOGRAD, Kernel, has_winograd_parts, make_kernel, prefers_winograd,
-                           squares_of)
+from . import open_calls, tiled_calls
+from .kernel_calls import (CHANNELS_MAX, DOMAIN, TAPS_MAX, WINOGRAD, Kernel, has_winograd_parts, make_kernel,
+                           prefers_winograd, squares_of)
 from .packing import join_groups, pack_winograd
+
+_INT64 = 7  # As onnx.TensorProto numbers it.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,6 +51,28 @@ class OpenRewriter:
 
     Their kernels get sizes from the module, which also computes how many tiles a call has.
     """
+
+    def unfold_products(self) -> None:
+        """Products of open tensors whose rows are one dimension only for the product, as products of what they were.
+        Then what follows can be part of their calls."""
+        makers = {name: node for node in self.nodes for name in node.output}
+        replaced: dict[int, Any] = {}
+        for node in self.nodes:
+            if node.op_type != "MatMul" or node.input[0] not in self.open or node.input[1] not in self.constants:
+                continue
+            back, source = self.only_consumer(node.output[0]), node.input[0]
+            if back is None or back.op_type != "Reshape":
+                continue
+            wanted = self.open.get(back.output[0], ())
+            while source in makers and makers[source].op_type == "Reshape":
+                source = makers[source].input[0]
+                if 2 < len(wanted) <= 4 and self.sizes(source) == (*wanted[:-1], self.sizes(node.input[0])[-1]):
+                    replaced[id(node)] = self.onnx.helper.make_node(
+                        "MatMul", [source, node.input[1]], back.output, name=node.name)
+                    replaced[id(back)] = None
+                    break
+        self.nodes = [kept for node in self.nodes if (kept := replaced.get(id(node), node)) is not None]
+        self.count_consumers()
 
     def open_conv(self, node: Any, weights: np.ndarray, bias: np.ndarray) -> bool:
         """A convolution, or a normalization as one of a pixel. What follows goes into the call as elsewhere."""
@@ -101,6 +126,27 @@ class OpenRewriter:
         self.set_last(node.output[0], self.open_call(kernel, shape, [self.last[source]]))
         return True
 
+    def open_norm(self, node: Any) -> bool:
+        """A norm of rows that several open sizes count, as one of a matrix: the compiler would divide by the sizes for
+        each number."""
+        source, output = node.input[0], node.output[0]
+        sizes, own = self.open.get(source, ()), self.attributes(node)
+        is_last = own.get("axis", -1) in (-1, len(sizes) - 1) and len(node.output) == 1
+        if (sum(isinstance(size, open_sizes.Open) for size in sizes[:-1]) < 2 or not isinstance(sizes[-1], int)
+                or not is_last or not self.is_float(source)):
+            return False
+        rows = (open_sizes.Open((output, "rows"), 1), sizes[-1])
+        width = self.constant(np.array(sizes[-1:], np.int64))
+        flat = self.emit("Reshape", [self.to_first(source), self.constant(np.array([-1, sizes[-1]]))],
+                         self.fresh("rows"), rows)
+        apart = self.emit("TaktBarrier", [flat], self.fresh("apart"), rows, DOMAIN)
+        norm = self.emit(node.op_type, [apart, *node.input[1:]], self.fresh("norm"), rows, **{**own, "axis": -1})
+        apart = self.emit("TaktBarrier", [norm], self.fresh("apart"), rows, DOMAIN)
+        before = self.emit("Shape", [source], self.fresh("sizes"), (len(sizes) - 1,), element=_INT64, end=-1)
+        whole = self.emit("Concat", [before, width], self.fresh("sizes"), (len(sizes),), element=_INT64, axis=0)
+        self.emit("Reshape", [apart, whole], output, sizes)
+        return True
+
     def open_call(self, call: Any, shape: OpenShape, inputs: list[str], element: int = 1) -> str:
         return self.kernel(shape.opened(call), inputs, self.fresh("conv"), shape.result, element)
 
@@ -123,6 +169,29 @@ class OpenRewriter:
         numbers = (*_named((n, h, w), "nhw"), c, *_named((oh, ow), ("oh", "ow")), oc, *geometry, groups)
         nominal = tuple(map(open_sizes.nominal, (n, h, w, c, oh, ow, oc, *geometry, groups)))
         return OpenShape(numbers, nominal, pads_behind, (n, oh, ow, oc))
+
+
+def product_shape(sizes: open_sizes.Sizes, outer: int) -> tuple[tuple[int, ...], OpenShape | None]:
+    """The shape of a product with constant weights as a convolution of a pixel, whose pixels are the rows of the left
+    operand, and the open one; None: the number of rows is known.
+
+    sizes  of the left operand.
+    outer  the columns of the weights.
+    """
+    *rows, inner = map(open_sizes.nominal, sizes)
+
+    def shape(count: int | str) -> tuple[Any, ...]:
+        return (1, 1, count, inner, 1, count, outer, 1, 1, 1, 1, 1, 1, 0, 0, 1)
+
+    nominal = shape(math.prod(rows))
+    if all(isinstance(size, int) for size in sizes):
+        return nominal, None
+    return nominal, OpenShape(shape(open_calls.ROWS), nominal, (0, 0), (*sizes[:-1], outer))
+
+
+def of_rows(call: Any, shape: OpenShape | None) -> Any:
+    """A call of the nominal shape, for any number of rows if `shape` is not None."""
+    return call if shape is None else shape.opened(call)
 
 
 def _named(sizes: Any, names: Any) -> list[int | str]:

@@ -17,7 +17,7 @@ import numpy as np
 from . import byte_calls, open_calls, tiled_calls
 from ..porting import scales
 from ..networks import graphs, open_sizes
-from .opened import OpenShape
+from .opened import OpenShape, of_rows, product_shape
 from .packing import BLOCK, join_groups, join_pixels, pack_bytes, with_room
 
 # Operators of one input that only move elements, so that they may be applied
@@ -387,12 +387,13 @@ class QuantizedRewriter:
         return True
 
     def on_layernormalization(self, node: Any) -> bool:
-        """Of bytes, to bytes."""
+        """Of bytes, to bytes, or of rows whose number is a product."""
         found = self.quantization.tensors.get(node.input[0])
+        if found is None:
+            return self.open_norm(node)
         shape, end = self.shape(node.input[0]), self.end_in_bytes(node.output[0])
         attributes = self.attributes(node)
-        if (found is None or end is None or shape is None or len(node.output) > 1
-                or node.input[0] not in self.dynamic
+        if (end is None or shape is None or len(node.output) > 1 or node.input[0] not in self.dynamic
                 or attributes.get("axis", -1) not in (-1, len(shape) - 1)):
             return False
         size, rows = shape[-1], math.prod(shape[:-1])
@@ -493,7 +494,7 @@ class QuantizedRewriter:
             in_scale.zero_point, out_scale.zero_point, low, high))
         element = self.onnx.TensorProto.INT8
         if rows is not None:
-            self.kernel(kernel, inputs, user.output[0], rows, element)
+            self.kernel(of_rows(kernel, opened), inputs, user.output[0], rows, element)
         else:
             if opened is not None:
                 twin = self.open_call(kernel, opened, inputs, element)
@@ -537,7 +538,7 @@ class QuantizedRewriter:
             ranges,
         ]
         if rows is not None:
-            self.kernel(call, inputs, output, rows)
+            self.kernel(of_rows(call, opened), inputs, output, rows)
         elif opened is not None:
             self.set_last(output, self.open_call(call, opened, inputs))
         else:
@@ -597,7 +598,6 @@ class QuantizedRewriter:
         weights, factors = found
         weights = weights if is_transposed else weights.T
         outs, ins = weights.shape
-        rows = math.prod(in_shape[:-1])
-        shape = (1, 1, rows, ins, 1, rows, outs, 1, 1, 1, 1, 1, 1, 0, 0, 1)
+        shape, opened = product_shape(in_shape, outs)
         return self.quantized_product(
-            node, weights[:, :, None, None], factors, bias, 1, shape, (*in_shape[:-1], outs), output)
+            node, weights[:, :, None, None], factors, bias, 1, shape, (*in_shape[:-1], outs), output, opened)

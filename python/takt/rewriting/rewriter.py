@@ -22,6 +22,7 @@ from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import (CHANNELS_MAX, DOMAIN, ROWS_MAX, TAPS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS,
                            has_winograd_parts, make_kernel, prefers_winograd, squares_of)
 from .lowering import AnyKernel
+from .opened import of_rows, product_shape
 from .packing import BLOCK, join_groups, join_rows, pack, pack_pairs, pack_winograd, trim_taps
 
 # A network of fewer multiply-adds takes longer to start its calls.
@@ -103,10 +104,12 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         self.quantization = quantized.Quantization()
         self.element_types = inference.elements_of(graph)
         self.nodes = [node for node in map(self.simplify, graph.node) if node is not None]
-        self.open = open_sizes.sizes_of(graph, self.shapes, self)  # Where some are known in calls alone.
+        self.stated: dict[str, open_sizes.Sizes] = {}  # That do not follow from those of the inputs.
+        self.open = open_sizes.sizes_of(graph, self.shapes, self, self.stated)  # Where some are known in calls alone.
         self.dynamic = self.find_dynamic()
         self.results = {value.name for value in graph.output}
         self.count_consumers()
+        self.unfold_products()
         self.kernels: list[AnyKernel] = []
         self.kernel_ids: dict[AnyKernel, int] = {}
         self.out: list[Any] = []
@@ -181,6 +184,11 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
     def sizes(self, name: str) -> open_sizes.Sizes | None:
         """Its shape, or its sizes of which some are open."""
         return self.shapes[name] if name in self.shapes else self.open.get(name)
+
+    def state_sizes(self, name: str, sizes: open_sizes.Sizes) -> None:
+        """Gives a tensor these sizes, of which some are open."""
+        self.stated[name] = sizes
+        self.open.update(open_sizes.sizes_of(self.model.graph, self.shapes, self, self.stated))
 
     # What the new graph gets.
 
@@ -477,7 +485,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
 
     def on_matmul(self, node: Any) -> bool:
         weights = self.constants.get(node.input[1])
-        in_shape = self.shape(node.input[0])
+        in_shape = self.sizes(node.input[0])
         if (weights is None or weights.ndim != 2 or in_shape is None
                 or not self.is_product(node.input[0], in_shape, weights)):
             return False
@@ -497,7 +505,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
     def on_gemm(self, node: Any) -> bool:
         attributes = self.attributes(node)
         weights = self.constants.get(node.input[1])
-        in_shape = self.shape(node.input[0])
+        in_shape = self.sizes(node.input[0])
         if weights is None or in_shape is None or attributes.get("transA", 0):
             return False
         if attributes.get("transB", 0):
@@ -518,16 +526,17 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         return self.product(self.to_first(node.input[0]), in_shape, weights,
                             bias.astype(np.float32), node.output[0])
 
-    def is_product(self, left: str, in_shape: tuple[int, ...], weights: np.ndarray) -> bool:
-        rows = math.prod(in_shape[:-1])
-        return (left in self.dynamic and self.is_float(left) and weights.dtype == np.float32
-                and len(in_shape) >= 2 and 1 <= rows <= ROWS_MAX and weights.shape[0] <= CHANNELS_MAX
-                and weights.shape[1] <= 65536)
+    def is_product(self, left: str, in_shape: open_sizes.Sizes, weights: np.ndarray) -> bool:
+        if left in self.open:
+            is_right = in_shape[-1] == weights.shape[0] and 2 <= len(in_shape) <= 4
+        else:
+            is_right = len(in_shape) >= 2 and 1 <= math.prod(in_shape[:-1]) <= ROWS_MAX
+        return (is_right and left in self.dynamic and self.is_float(left) and weights.dtype == np.float32
+                and weights.shape[0] <= CHANNELS_MAX and weights.shape[1] <= 65536)
 
-    def product(self, left: str, in_shape: tuple[int, ...], weights: np.ndarray, bias: np.ndarray,
+    def product(self, left: str, in_shape: open_sizes.Sizes, weights: np.ndarray, bias: np.ndarray,
                 output: str) -> bool:
-        inner, outer = weights.shape
-        rows = math.prod(in_shape[:-1])
+        shape, opened = product_shape(in_shape, weights.shape[1])
         turn = self.only_consumer(output)
         is_image = (len(in_shape) == 4 and turn is not None and turn.op_type == "Transpose"
                     and list(self.attributes(turn).get("perm", [])) == TO_FIRST)
@@ -536,13 +545,12 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
             self.done.add(id(turn))
         output, turned, bias = self.fold_scales(output, weights.T, bias, 2 if is_image else 0)
         output, residual, end = self.fold_end(output)
-        shape = (1, 1, rows, inner, 1, rows, outer, 1, 1, 1, 1, 1, 1, 0, 0, 1)
         function, packed = self.packed(turned[:, :, None, None], bias, 1, False)
         inputs = [left, *packed]
         if residual is not None:
             inputs.append(self.to_last(residual) if is_image else self.to_first(residual))
-        kernel = make_kernel(function, shape, **end)
-        out_shape = (*in_shape[:-1], outer)
+        kernel = of_rows(make_kernel(function, shape, **end), opened)
+        out_shape = (*in_shape[:-1], weights.shape[1])
         if is_image:
             self.set_last(output, self.kernel(kernel, inputs, self.fresh("conv"), out_shape))
         else:

@@ -11,6 +11,22 @@ from . import open_calls
 
 
 @dataclasses.dataclass(frozen=True)
+class OpenRows:
+    """The rows of tiles whose work depends on a size that a call finds.
+
+    rows      all of them: a number or the name of a size.
+    work      of a row: a number, times the size of this name.
+    most      of the work of a tile.
+    multiple  A tile has so many rows, or a multiple of them.
+    """
+
+    rows: int | str
+    work: tuple[int, str]
+    most: int
+    multiple: int
+
+
+@dataclasses.dataclass(frozen=True)
 class TiledCall:
     """A function of the runtime, with all its numbers.
 
@@ -18,17 +34,22 @@ class TiledCall:
     `numbers`; x; the rows from y * tile_rows on, and how many; `factors`.
     Where sizes of images are known in calls alone, `numbers` begin with kernels::ConvShape and have names of sizes
     there, as kernel_calls.Kernel, or with the name of the number of elements. A row is a pixel, or an element.
+    Of other tensors `axes` has the names of each buffer's open sizes, and a number may be a multiple of one: (factor,
+    name).
     """
 
     function: str  # Such as takt_attention_f32.
     buffers: tuple[str, ...]  # Element types; the last is of the result.
-    numbers: tuple[int | str, ...]  # i32.
+    numbers: tuple[int | str | tuple[int, str], ...]  # i32.
     factors: tuple[float, ...]  # f32.
     parts: int  # How many x there are.
     rows: int
     tile_rows: int
     multiply_adds: int
     pads_behind: tuple[int, int] = (0, 0)  # Below and on the right; only of open sizes.
+    axes: tuple[tuple[str, ...], ...] = ()
+    open_rows: OpenRows | None = None
+    open_parts: tuple[int, str] | None = None  # As `parts`: a multiple of a size.
 
     @property
     def shape(self) -> tuple[int | str, ...]:
@@ -78,7 +99,9 @@ def function(name: str, call: TiledCall, types: tuple[str, ...]) -> Iterator[str
                f"{memory} -> memref<{element}>, index, index, index")
         arguments += [f"%p{i}", f"%o{i}", f"%s{i}"]
     for i, number in enumerate(call.numbers):
-        if isinstance(number, str):
+        if isinstance(number, tuple):
+            yield from _multiple(f"%n{i}", *number)
+        elif isinstance(number, str):
             yield f"        %n{i} = arith.index_cast %{number} : index to i32"
         else:
             yield f"        %n{i} = arith.constant {number} : i32"
@@ -87,7 +110,10 @@ def function(name: str, call: TiledCall, types: tuple[str, ...]) -> Iterator[str
     yield "        %x = arith.index_cast %x_index : index to i32"
     yield "        %y_index = stream.dispatch.workgroup.id[1] : index"
     yield "        %y = arith.index_cast %y_index : index to i32"
-    yield f"        %rows = arith.constant {call.tile_rows} : i32"
+    if call.open_rows is None:
+        yield f"        %rows = arith.constant {call.tile_rows} : i32"
+    else:
+        yield f"        %rows = arith.index_cast %{open_calls.TILE_ROWS} : index to i32"
     yield "        %begin = arith.muli %y, %rows : i32"
     arguments += ["%x", "%begin", "%rows"]
     for i, factor in enumerate(call.factors):
@@ -98,3 +124,12 @@ def function(name: str, call: TiledCall, types: tuple[str, ...]) -> Iterator[str
            f"({', '.join(parameter_types(call))}) -> ()")
     yield "        return"
     yield "      }"
+
+
+def _multiple(result: str, factor: int, size: str) -> Iterator[str]:
+    """A product as i32, or the largest number there: a function of the runtime refuses that."""
+    yield f"        {result}_factor = arith.constant {factor} : index"
+    yield f"        {result}_most = arith.constant {2**31 - 1} : index"
+    yield f"        {result}_product = arith.muli %{size}, {result}_factor : index"
+    yield f"        {result}_limited = arith.minui {result}_product, {result}_most : index"
+    yield f"        {result} = arith.index_cast {result}_limited : index to i32"

@@ -144,3 +144,64 @@ def test_kernels_of_bytes_take_images_of_each_size(needs_compiler, tmp_path):
     for artifact, got, want in results(tmp_path, net, [1, 3, None, None], result, sizes):
         assert artifact.recipe.name == "native", artifact.report
         assert np.abs(got - want).max() <= 1e-5 * np.ptp(want)
+
+
+def attention(net, x, memory, mask=None, width=32, heads=2):
+    """Several heads that look at `memory`, as PyTorch's exporter writes them."""
+    def split(source, order):
+        rows = net.node("Add", net.node("MatMul", source, net.weights(width, width)), net.weights(width))
+        batch = net.node("Shape", rows, start=0, end=2)
+        form = net.node("Concat", batch, net.constant(np.array([heads, width // heads])), axis=0)
+        return net.node("Transpose", net.node("Reshape", rows, form), perm=order)
+
+    scores = net.node("MatMul", split(x, [0, 2, 1, 3]), split(memory, [0, 2, 3, 1]))
+    scores = net.node("Mul", scores, net.constant(np.float32((width // heads)**-0.5)))
+    if mask is not None:
+        scores = net.node("Add", scores, mask)
+    found = net.node("MatMul", net.node("Softmax", scores, axis=-1), split(memory, [0, 2, 1, 3]))
+    found = net.node("Transpose", found, perm=[0, 2, 1, 3])
+    form = net.node("Concat", net.node("Shape", found, start=0, end=2), net.constant(np.array([width])), axis=0)
+    return net.node("MatMul", net.node("Reshape", found, form), net.weights(width, width))
+
+
+def sequence(net):
+    """Layers of a transformer: with a mask of the caller's numbers, and over more rows than its own."""
+    def norm(source):
+        return net.node("LayerNormalization", source, net.weights(32), net.weights(32), axis=-1)
+
+    sums = net.node("ReduceMean", "x", axes=[2], keepdims=1)
+    mask = net.node("Unsqueeze", net.node("Transpose", sums, perm=[0, 2, 1]), net.constant(np.array([1])))
+    x = net.node("Add", "x", attention(net, norm("x"), norm("x"), mask))
+    x = net.node("Add", x, attention(net, norm(x), net.node("Concat", x, norm(x), axis=1)))
+    wide = net.node("Relu", net.node("Add", net.node("MatMul", norm(x), net.weights(32, 64)), net.weights(64)))
+    return net.node("Add", x, net.node("MatMul", wide, net.weights(64, 32)))
+
+
+@pytest.mark.parametrize("shape", [[1, None, 32], ["batch", "rows", 32]])
+def test_kernels_take_any_number_of_rows(needs_compiler, tmp_path, shape):
+    net = Net()
+    result = sequence(net)
+    calls, kernels = functions(net.model(shape, result))
+    assert calls == {"takt_conv2d_f32": 10, "takt_attention_f32": 1, "takt_attention_bias_f32": 1}, calls
+    assert sum(getattr(kernel, "has_residual", False) for kernel in kernels) == 2  # Two calls have one kernel.
+    sizes = [(1, 1, 32), (1, 7, 32), (1, 300, 32), (1, 0, 32) if shape[0] == 1 else (3, 50, 32)]
+    for artifact, got, want in results(tmp_path, net, shape, result, sizes):
+        assert artifact.recipe.name == "native", artifact.report
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
+def test_a_mask_of_other_sizes_is_an_error(needs_compiler, tmp_path):
+    """A call finds whether a mask has the sizes of the scores."""
+    net = Net()
+    fewer = net.node("Slice", "x", *(net.constant(np.array([each])) for each in (1, 99, 1)))
+    mask = net.node("Transpose", net.node("ReduceMean", fewer, axes=[2], keepdims=1), perm=[0, 2, 1])
+    scores = net.node("Add", net.node("MatMul", "x", net.node("Transpose", "x", perm=[0, 2, 1])), mask)
+    result = net.node("MatMul", net.node("MatMul", net.node("Softmax", scores, axis=-1), "x"), net.weights(6, 8))
+    net.save(tmp_path / "net.onnx", [1, None, 6], result)
+    calls, _ = functions(net.model([1, None, 6], result))
+    assert calls == {"takt_conv2d_f32": 1, "takt_attention_bias_f32": 1}, calls
+    with pytest.warns(UserWarning, match="are open"):
+        function = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().function()
+    with pytest.raises(takt.Error, match="mismatched size"):
+        function(np.zeros((1, 9, 6), np.float32))
