@@ -19,7 +19,7 @@ from . import (bounds, boxes, chances, classic, decoding, deformed, doubles, ein
                products, regions, resized, scales, scores, sequences, transposed, trees, uniques, unrolled, vectors,
                volumes)
 from ..errors import CompileError
-from ..networks import canonical, folding, graphs, inference, names, subgraphs, terms
+from ..networks import canonical, folding, graphs, inference, names, recurrence, subgraphs, terms
 
 _SOFTPLUS_LIMIT = 16.0  # Softplus leaves greater floats as they are.
 _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
@@ -62,7 +62,8 @@ def port(model: Any, failed: list[str] | None = None, concerns: Callable[[Any], 
         is_changed = terms.state_sizes(ported)
         opset = {each.domain: each.version for each in ported.opset_import}.get("", 1)
         try:
-            if not _Porter(ported.graph, opset, left, concerns or _is_no_extreme).run() and not is_changed:
+            porter = _Porter(ported.graph, opset, left, concerns or _is_no_extreme, leaves_layers=concerns is None)
+            if not porter.run() and not is_changed:
                 break
         except _Failed as error:
             left.add(error.name)
@@ -73,19 +74,26 @@ def port(model: Any, failed: list[str] | None = None, concerns: Callable[[Any], 
     _drop_identities(ported.graph)
     ported = bounds.bound(canonical.sample(ported), is_body=concerns is not None)
     for node in ported.graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                _port_inner(ported, attribute.g, failed)
+        _port_inner_graphs(ported, node, failed)
     return _with_results(model, ported)
 
 
 def for_compiler(model: Any) -> Any:
-    """`model` without scatters of extremes, which port() leaves to Takt's kernels; `model` itself if it has none."""
-    if all(map(_is_no_extreme, model.graph.node)):
+    """`model` without what port() leaves to Takt's kernels: scatters of extremes, and recurrent layers of any number of
+    steps. `model` itself if it has neither such scatters nor recurrent layers."""
+    def is_left(node: Any) -> bool:
+        return not _is_no_extreme(node) or node.op_type in recurrence.LAYERS
+
+    if not any(map(is_left, model.graph.node)):
         return model
     changed = type(model)()
     changed.CopyFrom(model)
-    return _replaced(changed, lambda node: not _is_no_extreme(node))
+    _replaced(changed, lambda node: is_left(node) or node.op_type == "Loop")  # What becomes of a layer.
+    before = {name for node in model.graph.node for name in node.output}
+    for node in changed.graph.node:
+        if not before.issuperset(node.output):
+            _port_inner_graphs(changed, node, [])
+    return changed
 
 
 def in_standard(model: Any) -> Any:
@@ -200,6 +208,12 @@ def _drop_identities(graph: Any) -> None:
     graph.node.extend(nodes)
 
 
+def _port_inner_graphs(outer: Any, node: Any, failed: list[str]) -> None:
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            _port_inner(outer, attribute.g, failed)
+
+
 def _port_inner(outer: Any, graph: Any, failed: list[str]) -> None:
     """Ports a graph of a node as a model of its own, whose inputs are those of the
     graph and what it reads of the outer one."""
@@ -261,15 +275,18 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
               scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter, trees.TreePorter,
               uniques.UniquePorter, unrolled.UnrolledPorter, vectors.VectorPorter, volumes.VolumePorter,
               graphs.NodeReader):
-    """Replaces the nodes of a graph that it `concerns`, but for those whose first result is in `left`."""
+    """Replaces the nodes of a graph that it `concerns`, but for those whose first result is in `left`.
 
-    def __init__(self, graph: Any, opset: int, left: set[str], concerns: Callable[[Any], bool] = lambda node: True
-                 ) -> None:
+    leaves_layers  whether recurrent layers of an open number of steps stay if Takt's kernels can compute them."""
+
+    def __init__(self, graph: Any, opset: int, left: set[str], concerns: Callable[[Any], bool] = lambda node: True,
+                 leaves_layers: bool = False) -> None:
         import onnx
 
         self.onnx = onnx
         self.left = left
         self.concerns = concerns
+        self.leaves_layers = leaves_layers
         self.graph = graph
         self.opset = opset
         self.constants = graphs.constants_of(graph)

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import CompileError
+from ..networks import recurrence
 from ..networks.subgraphs import NODES_MAX
 
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
-_USUAL = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
 _QUICK_NODES = 2700  # The compiler takes some 20 s for the steps of a GRU.
 # The functions that the compiler knows.
 _KNOWN = ("Relu", "Sigmoid", "Tanh")
@@ -33,8 +33,12 @@ class UnrolledPorter:
         """A forward layer over all steps with open sizes, or that has more than the compiler sees."""
         own = self.attributes(node)
         inputs = [*node.input, *[""] * 8][:8]
-        names = [each.decode() for each in own.get("activations", [])] or _USUAL[node.op_type]
+        names = [each.decode() for each in own.get("activations", [])] or recurrence.USUAL[node.op_type]
         shape = self.shapes.get(inputs[0])
+        if (self.leaves_layers and shape is not None and shape[0] is None and shape[1] is not None
+                and recurrence.has_kernel(node, own, self.constants)
+                and self.types.get(inputs[0]) == self.onnx.TensorProto.FLOAT):
+            return False
         if shape is not None and (shape[0] is None or shape[1] is None and node.op_type != "LSTM"):
             _Layer(self, node, inputs, own, names).write_loop()
             return True
@@ -53,7 +57,7 @@ class UnrolledPorter:
     def on_quick_steps(self, node: Any, inputs: list[str], own: dict[str, Any], names: list[str]) -> bool:
         """A layer that is none for Takt's kernels. The compiler would make a loop of it, which takes three times as
         long as its steps one after the other."""
-        if names == _USUAL[node.op_type] and (node.op_type != "GRU" or own.get("linear_before_reset", 0)):
+        if names == recurrence.USUAL[node.op_type] and (node.op_type != "GRU" or own.get("linear_before_reset", 0)):
             return False
         if None in self.shapes.get(inputs[0], [None]) or any(
                 name not in self.constants for name in inputs[1:4] if name):

@@ -16,7 +16,7 @@ AnyKernel = Union[Kernel, byte_calls.ByteCall, tiled_calls.TiledCall]
 # what reads it.
 _OPERATOR = re.compile(
     r"^(?P<indent>\s*)(?P<result>%[\w.]+) = torch\.operator "
-    r"\"onnx\.(?:takt\.)?Takt(?P<kind>Kernel|Barrier|Repeat|Update)\""
+    r"\"onnx\.(?:takt\.)?Takt(?P<kind>Kernel|Barrier|Repeat|Steps|Update)\""
     r"\((?P<inputs>[^)]*)\) (?:\{(?P<attributes>[^}]*)\} )?: \((?P<types>.*)\) -> (?P<type>!torch\.vtensor<.*>)\s*$"
 )
 _TENSOR = re.compile(r"!torch\.vtensor<\[([\d,?\s]*)\],(\w+)>")
@@ -54,7 +54,11 @@ def lower(mlir: str, kernels: list[AnyKernel]) -> str:
             is_tied = getattr(kernels[index], "is_tied", False)
             bindings = tuple(types) if is_tied else (*types, result_type)
             name = exports.setdefault((index, bindings), f"k{len(exports)}_{_title(kernels[index])}")
-            if kernels[index].is_open:
+            if match["kind"] == "Steps":
+                count, behind = (_attribute(match["attributes"], name) for name in ("steps", "behind"))
+                call = open_calls.steps(stem, name, kernels[index], operands, types, result_type, count, behind)
+                lines += [indent + line for line in call]
+            elif kernels[index].is_open:
                 call = open_calls.dispatch(stem, name, kernels[index], operands, types, result_type)
                 lines += [indent + line for line in call]
             else:

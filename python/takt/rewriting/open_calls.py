@@ -12,6 +12,7 @@ _SQUARE = 4
 _IN, _OUT = ("n", "h", "w"), ("n", "oh", "ow")
 COUNT = "count"  # Of elements, in place of sizes.
 ROWS = "rows"  # All of a tensor but its last dimension.
+STEPS, RESULTS = "steps", "results"  # Of one call of a recurrent layer, and how many states it gives.
 TILE_ROWS = "tile_rows"  # How many rows a tile has, where a call finds it.
 
 
@@ -54,6 +55,56 @@ def dispatch(stem: str, name: str, kernel: Any, operands: list[str], types: list
         f"{stem}_r = flow.dispatch @takt_kernels::@{name}[{workload}]({', '.join([*operands, *numbers])}) : "
         f"({', '.join([*kinds, *['index'] * len(numbers)])}) -> {result}")
     return made.lines
+
+
+def steps(stem: str, name: str, kernel: Any, operands: list[str], types: list[str], result: str, count: int,
+          behind: int) -> list[str]:
+    """A recurrent layer in a loop of dispatches. Each computes rows of the result from those before them. There is a
+    turn for no steps as well: the compiler frees the state of a loop that can have no turn too early.
+
+    operands  what the gates get from the input, weights, and last the state before the first step, and the cell.
+    result    the type of the states: those before the first step, of each step, and `behind` further rows.
+    count     the steps of a dispatch.
+    behind    how many rows follow those of the steps: the cell's.
+    """
+    made, turn = _Computation(stem), _Computation(f"{stem}_t")
+    first, states = f"{stem}_first", f"{stem}_all"
+    befores, kinds = operands[-1 - behind:], types[-1 - behind:]
+    zero, one, most, tiles = (made.number(value) for value in (0, 1, count, kernel.pixel_tiles))
+    all_steps = made.add(f"tensor.dim {operands[0]}, {zero} : {types[0]}")
+    end = made.compute("maxui", all_steps, one)
+    empty = made.add(f"tensor.empty({made.compute('addi', all_steps, made.number(1 + behind))}) : {result}")
+
+    def rows(begin: str, count: str, kind: str) -> str:
+        return f"[{begin}, 0, 0] [{count}, {', '.join(_dimensions(kind)[1:])}] [1, 1, 1]"
+
+    for row, (state, kind) in enumerate(zip(befores, kinds)):
+        empty = made.add(f"tensor.insert_slice {state} into {empty}{rows(str(row), '1', kind)} : {kind} into {result}")
+    made.lines += barrier(f"{stem}_s", empty, result)  # Else the compiler can forget where they are: compiling.states.
+    own = turn.compute("minui", turn.compute("subi", all_steps, first), most)
+    part = turn.add(f"tensor.extract_slice {operands[0]}{rows(first, own, types[0])} : {types[0]} to {types[0]}")
+    given = [part, *operands[1:-1 - behind]]
+    for row, kind in enumerate(kinds):
+        place = turn.compute("addi", first, turn.number(row))
+        given.append(turn.add(f"tensor.extract_slice {states}{rows(place, '1', kind)} : {result} to {kind}"))
+    found = {STEPS: own, RESULTS: turn.compute("addi", own, turn.number(behind))}
+    tiles = turn.compute("minui", tiles, turn.compute("muli", own, tiles))
+    numbers = [*(found[size] for size in open_sizes(kernel)), tiles]
+    shown = [_with_sizes(kind, found, _names(kernel, i, kind)) for i, kind in enumerate(types)]
+    new = turn.add(
+        f"flow.dispatch @takt_kernels::@{name}[{tiles}]({', '.join([*given, *numbers])}) : "
+        f"({', '.join([*shown, *['index'] * len(numbers)])}) -> {result}{{{found[RESULTS]}}}")
+    written = turn.compute("minui", found[RESULTS], turn.compute("muli", own, turn.number(1 + behind)))
+    new = turn.add(f"tensor.extract_slice {new}{rows(zero, written, result)} : {result} to {result}")
+    place = rows(turn.compute("addi", first, one), written, result)
+    put = turn.add(f"tensor.insert_slice {new} into {states}{place} : {result} into {result}")
+    return [
+        *made.lines,
+        f"{stem}_r = scf.for {first} = {zero} to {end} step {most} iter_args({states} = {stem}_s_r) -> ({result}) {{",
+        *(f"  {line}" for line in turn.lines),
+        f"  scf.yield {put} : {result}",
+        "}",
+    ]
 
 
 def barrier(stem: str, operand: str, kind: str) -> list[str]:

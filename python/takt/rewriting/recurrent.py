@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..networks import open_sizes, recurrence
 from . import tiled_calls
+from .kernel_calls import DOMAIN
+from .open_calls import RESULTS, STEPS
 from .packing import BLOCK
 
-_HIDDEN_MAX = 1 << 13  # As in src/kernels/gru.h.
 _CALL_MACS = 1 << 20  # Of a tile of several steps, which takes some 100 µs at most.
 _STEP_MACS = 1 << 19  # From here on a call for each step, in tiles of lanes, pays.
 _TILE_MACS = 1 << 17  # At least, where a call has several tiles.
@@ -25,7 +27,7 @@ class _Layer:
     """A GRU or an LSTM whose operands the kernels take: with further units, which stay zero."""
 
     source: str
-    shape: tuple[int, int, int]  # Steps, batch, size of the state.
+    shape: tuple[open_sizes.Size, int, int]  # Steps, batch, size of the state.
     units: int  # How many the network has.
     weights: np.ndarray  # Of the inputs: [gates * hidden][inputs].
     packed: np.ndarray  # Of the state.
@@ -59,74 +61,58 @@ class RecurrentRewriter:
     """The part of the rewriter that knows recurrent layers."""
 
     def on_gru(self, node: Any) -> bool:
-        if self.attributes(node).get("linear_before_reset", 0) != 1:
-            return False
-        layer = self.recurrent(node, 3, [b"Sigmoid", b"Tanh"])
+        layer = self.recurrent(node, 3)
         if layer is None:
             return False
-        steps, batch, hidden = layer.shape
+        hidden = layer.shape[2]
         ahead, inner = layer.bias
         # Those of z and r are added before and after alike.
         ahead = ahead + np.where(np.arange(3 * hidden) < 2 * hidden, inner, 0).astype(np.float32)
         states = self.call_layer("takt_gru_tile_f32", layer, 3, ahead, [self.constant(inner[2 * hidden:])], 0)
-        self.emit_steps(node, layer, states)
-        if len(node.output) > 1 and node.output[1]:
-            self.own_rows(states, layer, steps - 1, steps, node.output[1])
+        self.emit_results(node, layer, states, 0)
         return True
 
     def on_rnn(self, node: Any) -> bool:
         """A GRU whose gates are open: its state is the new one alone, which takes all of the last one."""
-        layer = self.recurrent(node, 1, [b"Tanh"])
+        layer = self.recurrent(node, 1)
         if layer is None:
             return False
-        steps, _, hidden = layer.shape
+        hidden = layer.shape[2]
         ahead = np.repeat(np.float32([-_OPEN, _OPEN]), hidden)
         gated = dataclasses.replace(
             layer, weights=np.pad(layer.weights, ((2 * hidden, 0), (0, 0))),
             packed=np.pad(layer.packed, ((2 * hidden // BLOCK, 0), (0, 0), (0, 0))))
         zeros = self.constant(np.zeros(hidden, np.float32))
         states = self.call_layer("takt_gru_tile_f32", gated, 3, np.append(ahead, layer.bias.sum(0)), [zeros], 0)
-        self.emit_steps(node, gated, states)
-        if len(node.output) > 1 and node.output[1]:
-            self.own_rows(states, gated, steps - 1, steps, node.output[1])
+        self.emit_results(node, gated, states, 0)
         return True
 
     def on_lstm(self, node: Any) -> bool:
         """The last row of a call is the state of the cell after its steps."""
-        if self.attributes(node).get("input_forget", 0) or (len(node.input) > 7 and node.input[7]):
-            return False
-        layer = self.recurrent(node, 4, [b"Sigmoid", b"Tanh", b"Tanh"])
+        layer = self.recurrent(node, 4)
         if layer is None:
             return False
-        steps = layer.shape[0]
         states = self.call_layer("takt_lstm_tile_f32", layer, 4, layer.bias.sum(0), [], 1)
-        self.emit_steps(node, layer, states)
-        for i, row in ((1, steps - 1), (2, steps)):
-            if len(node.output) > i and node.output[i]:
-                self.own_rows(states, layer, row, row + 1, node.output[i])
+        self.emit_results(node, layer, states, 1)
         return True
 
-    def recurrent(self, node: Any, gates: int, activations: list[bytes]) -> _Layer | None:
+    def recurrent(self, node: Any, gates: int) -> _Layer | None:
         """The layer; None if it is none that the kernels compute."""
-        inputs = [*node.input, *[""] * (7 - len(node.input))]
-        source, w_name, r_name, b_name, lengths = inputs[:5]
-        states = inputs[5:7] if gates == 4 else inputs[5:6]
-        w, r = self.constants.get(w_name), self.constants.get(r_name)
-        shape = self.shape(source)
-        attributes = self.attributes(node)
-        if (w is None or r is None or shape is None or len(shape) != 3 or lengths
-                or not self.is_float(source) or w.dtype != np.float32 or w.shape[0] != 1
-                or attributes.get("direction", b"forward") != b"forward"
-                or attributes.get("layout", 0) or "clip" in attributes
-                or attributes.get("activations", activations) != activations):
+        if not recurrence.has_kernel(node, self.attributes(node), self.constants):
+            return None
+        source, w_name, r_name, b_name, *states = [*node.input, *[""] * 7][:7]
+        states = states[1:3] if gates == 4 else states[1:2]
+        w, r = self.constants[w_name], self.constants[r_name]
+        shape = self.sizes(source)
+        if shape is None or len(shape) != 3 or not self.is_float(source) or not isinstance(shape[1], int):
             return None
         steps, batch, _ = shape
         hidden = r.shape[2]
-        if hidden > _HIDDEN_MAX or not self.is_product(source, shape, w[0].T):
+        if not self.is_product(source, shape, w[0].T):
             return None
         zeros = np.zeros((1, 2 * gates * hidden), np.float32)
-        bias = self.constants.get(b_name, None if b_name else zeros)
-        if bias is None or any(name and self.shape(name) != (1, batch, hidden) for name in states):
+        bias = self.constants.get(b_name, zeros)
+        if any(name and self.shape(name) != (1, batch, hidden) for name in states):
             return None
         more = -hidden % BLOCK
         wide = hidden + more
@@ -146,11 +132,13 @@ class RecurrentRewriter:
         """
         steps, batch, hidden = layer.shape
         name = self.fresh("gates")
-        self.product(self.to_first(layer.source), self.shape(layer.source), layer.weights.T, bias, name)
+        self.product(self.to_first(layer.source), self.sizes(layer.source), layer.weights.T, bias, name)
         before = [self.widened(self.to_first(state), layer) if state
                   else self.constant(np.zeros((1, batch, hidden), np.float32)) for state in layer.states]
-        tiles = _tiles(layer.shape, gates)
         weights = self.constant(layer.packed)
+        if isinstance(steps, open_sizes.Open):
+            return self.call_open_layer(function, layer, gates, [name, weights, *constants, *before], rows_behind)
+        tiles = _tiles(layer.shape, gates)
         parts = []
         for first in range(0, steps, tiles.steps):
             count = min(tiles.steps, steps - first)
@@ -171,6 +159,18 @@ class RecurrentRewriter:
             return parts[0]
         return self.emit("Concat", parts, self.fresh("states"), (steps + rows_behind, batch, hidden), axis=0)
 
+    def call_open_layer(self, function: str, layer: _Layer, gates: int, inputs: list[str], rows_behind: int) -> str:
+        """Calls in a loop. The result begins with the states before the first step."""
+        steps, batch, hidden = layer.shape
+        tiles = _tiles((_CALLS_MAX, batch, hidden), gates)
+        axes = [(STEPS,), *[()] * (len(inputs) - 1), (RESULTS,)]
+        call = tiled_calls.TiledCall(
+            function, ("f32",) * (len(inputs) + 1), (STEPS, batch, hidden, tiles.lanes), (), -(-hidden // tiles.lanes),
+            batch, tiles.rows, tiles.steps * batch * gates * hidden * hidden, axes=tuple(axes))
+        return self.emit(
+            "TaktSteps", inputs, self.fresh("states"), (steps, batch, hidden), DOMAIN, kernel=self.index_of(call),
+            steps=tiles.steps, behind=rows_behind)
+
     def some_rows(self, source: str, rows: tuple[int, int], shape: tuple[int, ...]) -> str:
         bounds = (self.constant(np.array(values, np.int64)) for values in ((rows[0],), (rows[1],), (0,)))
         return self.emit("Slice", [source, *bounds], self.fresh("states"), shape)
@@ -182,17 +182,23 @@ class RecurrentRewriter:
         rest = self.constant(np.zeros((1, batch, hidden - layer.units), np.float32))
         return self.emit("Concat", [state, rest], self.fresh("states"), (1, batch, hidden), axis=2)
 
-    def emit_steps(self, node: Any, layer: _Layer, states: str) -> None:
+    def emit_results(self, node: Any, layer: _Layer, states: str, rows_behind: int) -> None:
+        """All states, the last one, and that of the cell, which call_layer() has found."""
         steps, batch, _ = layer.shape
-        if node.output[0]:
-            found = self.own_rows(states, layer, 0, steps)
-            self.emit("Reshape", [found, self.constant(np.array([steps, 1, batch, layer.units]))], node.output[0])
+        all_steps, last, cell = [*node.output, "", ""][:3]
+        if isinstance(steps, open_sizes.Open):  # Counted from the end, which the state before the first step is not.
+            first, count, end = 1, -1, -rows_behind
+        else:
+            first, count, end = 0, steps, steps
+        if all_steps:
+            found = self.own_rows(states, layer, first, end, steps, self.fresh("states"))
+            self.emit("Reshape", [found, self.constant(np.array([count, 1, batch, layer.units]))], all_steps)
+        for row, name in ((end - 1, last), (end, cell)):
+            if name:
+                self.own_rows(states, layer, row, row + 1, 1, name)
 
-    def own_rows(self, states: str, layer: _Layer, begin: int, end: int, output: str | None = None) -> str:
-        """Some rows of the states that a call has found, without the further units."""
-        shape = (end - begin, layer.shape[1], layer.units)
-        if output is None and self.shape(states) == shape:
-            return states
+    def own_rows(self, states: str, layer: _Layer, begin: int, end: int, count: open_sizes.Size, output: str) -> str:
+        """Some rows of the states that a call has found, without the further units. An `end` of 0 is that of all."""
         bounds = (self.constant(np.array(values, np.int64))
-                  for values in ((begin, 0), (end, layer.units), (0, 2)))
-        return self.emit("Slice", [states, *bounds], output or self.fresh("states"), shape)
+                  for values in ((begin, 0), (end or np.iinfo(np.int64).max, layer.units), (0, 2)))
+        return self.emit("Slice", [states, *bounds], output, (count, layer.shape[1], layer.units))

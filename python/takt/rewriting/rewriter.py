@@ -64,6 +64,8 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
     """Whether the calls of a network that rewrite() gave are quicker than what
     the compiler makes of it: not those of tiny networks."""
     calls = [node for node in network.graph.node if node.op_type == "TaktKernel"]
+    if any(node.op_type == "TaktSteps" for node in network.graph.node):
+        return True
     multiply_adds = 0
     for node in calls:
         kernel = kernels[node.attribute[0].i]

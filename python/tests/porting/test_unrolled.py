@@ -135,6 +135,9 @@ def arguments_of(model, steps, batch):
 def test_a_layer_of_any_number_of_steps(kind, own):
     model = open_layer(kind, **own)
     ported = porter.port(model)
+    has_kernel = not own.get("is_batch_open", True) and "has_peepholes" not in own
+    assert (kind in {node.op_type for node in ported.graph.node}) == has_kernel
+    ported = porter.for_compiler(ported)
     found = {node.op_type for node in ported.graph.node}
     assert kind not in found and "Loop" in found
     for steps, batch in ((4, 2), (1, 2), (9, 3 if own.get("is_batch_open", True) else 2)):
