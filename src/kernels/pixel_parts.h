@@ -42,7 +42,7 @@ class PixelParts {
   }
   // The end of the parts from `part` on, at most `end`, that follow each other
   // and have as many pixels.
-  int64_t EqualEnd(int64_t part, int64_t end) const {
+  [[gnu::noinline]] int64_t EqualEnd(int64_t part, int64_t end) const {
     const PixelPart first = (*this)[part];
     int64_t next = part + 1;
     while (next < end) {
