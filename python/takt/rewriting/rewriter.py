@@ -486,6 +486,8 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
     # Products with constant weights.
 
     def on_matmul(self, node: Any) -> bool:
+        if self.gathered_product(node):
+            return True
         weights = self.constants.get(node.input[1])
         in_shape = self.sizes(node.input[0])
         if (weights is None or weights.ndim != 2 or in_shape is None

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from . import tiled_calls
+from .kernel_calls import CHANNELS_MAX, make_kernel
+from .packing import BLOCK, pack
 
 _TILE_NUMBERS = 1 << 16  # A tile writes so many numbers of the tensor.
 _COPIES_MIN = 4  # Numbers of a tile for each place, since each tile looks at all places.
@@ -24,24 +26,67 @@ class ScatterRewriter:
     """The part of the rewriter that takes them from there, and puts them there."""
 
     def on_gather(self, node: Any) -> bool:
+        data, places = map(self.shape, node.input)
+        return bool(data) and places is not None and self.gather(
+            node, data, self.attributes(node).get("axis", 0) % len(data), places)
+
+    def on_gathernd(self, node: Any) -> bool:
+        """With one number for each place, in the first dimension."""
+        data, places = map(self.shape, node.input)
+        return (bool(data) and bool(places) and places[-1] == 1 and not self.attributes(node).get("batch_dims", 0)
+                and self.gather(node, data, 0, places[:-1]))
+
+    def gather(self, node: Any, data: tuple[int, ...], axis: int, places: tuple[int, ...]) -> bool:
         source, name = node.input
-        data, places = self.shape(source), self.shape(name)
-        if not data or places is None or name not in self.dynamic or not self.is_float(source):
+        if name not in self.dynamic or not self.is_float(source):
             return False
-        axis, kinds = self.attributes(node).get("axis", 0) % len(data), self.onnx.TensorProto
         outer, size, inner, count = math.prod(data[:axis]), data[axis], math.prod(data[axis + 1:]), math.prod(places)
         if (inner < _ROW_MIN or outer * count * inner < _TAKEN_MIN
                 or max(outer * size * inner, outer * count * inner) >= 1 << 31):
             return False
-        call = tiled_calls.TiledCall(
-            "takt_gather_f32", ("f32", "i32", "f32"), (outer, size, inner, count), (), 1, outer * count,
-            max(1, min(outer * count, _TILE_NUMBERS // inner)), outer * count * inner)
-        small = self.emit("Cast", [self.to_first(name)], self.fresh("places"), places, element=kinds.INT32,
-                          to=kinds.INT32)
-        found = self.kernel(call, [self.to_first(source), small], self.fresh("rows"),
-                            (*data[:axis], *places, *data[axis + 1:]))
+        found = self.rows_at(self.to_first(source), name, (outer, size, inner, count),
+                             (*data[:axis], *places, *data[axis + 1:]))
         self.emit("Identity", [found], node.output[0])
         return True
+
+    def rows_at(self, source: str, name: str, sizes: tuple[int, int, int, int], shape: tuple[int, ...]) -> str:
+        """Rows at the places that `name` has. `sizes`: outer ones, rows, a row's numbers, places."""
+        outer, _, inner, count = sizes
+        kinds = self.onnx.TensorProto
+        call = tiled_calls.TiledCall(
+            "takt_gather_f32", ("f32", "i32", "f32"), sizes, (), 1, outer * count,
+            max(1, min(outer * count, _TILE_NUMBERS // inner)), outer * count * inner)
+        small = self.emit("Cast", [self.to_first(name)], self.fresh("places"), self.shape(name), element=kinds.INT32,
+                          to=kinds.INT32)
+        return self.kernel(call, [source, small], self.fresh("rows"), shape)
+
+    def gathered_product(self, node: Any) -> bool:
+        """Vectors, each of which is multiplied by a constant matrix that its place names, as by an expert of a mixture.
+        The matrices are packed before they are chosen."""
+        for side in range(2):
+            maker, vectors = self.makers.get(node.input[side]), node.input[1 - side]
+            if maker is None or maker.op_type not in ("Gather", "GatherND") or not self.is_float(vectors):
+                continue
+            matrices, places = self.constants.get(maker.input[0]), self.shape(maker.input[1])
+            attributes, is_pairs = self.attributes(maker), maker.op_type == "GatherND"
+            if (matrices is None or matrices.ndim != 3 or matrices.dtype != np.float32 or not places
+                    or places[1:] != ((1,) if is_pairs else ()) or attributes.get("axis", 0)
+                    or attributes.get("batch_dims", 0) or maker.input[1] not in self.dynamic):
+                continue
+            matrices = matrices if side == 0 else matrices.swapaxes(1, 2)
+            (experts, outs, ins), count = matrices.shape, places[0]
+            wanted = (count, ins, 1) if side == 0 else (count, 1, ins)
+            if self.shape(vectors) != wanted or outs % BLOCK or ins > CHANNELS_MAX or count * outs * ins >= 1 << 31:
+                continue
+            packed, _ = pack(matrices.reshape(-1, ins, 1, 1), np.zeros(experts * outs, np.float32), experts, False)
+            own = self.rows_at(self.constant(packed.reshape(experts, -1)), maker.input[1],
+                               (1, experts, outs * ins, count), (count, outs * ins))
+            kernel = make_kernel("takt_conv2d_f32", (
+                1, 1, 1, count * ins, 1, 1, count * outs, 1, 1, 1, 1, 1, 1, 0, 0, count))
+            self.kernel(kernel, [self.to_first(vectors), own, self.constant(np.zeros(count * outs, np.float32))],
+                        node.output[0], self.shape(node.output[0]))
+            return True
+        return False
 
     def on_scatterelements(self, node: Any) -> bool:
         data, places, updates = (self.shape(name) for name in node.input)

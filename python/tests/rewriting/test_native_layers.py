@@ -1,5 +1,7 @@
 """Attention and recurrent layers by Takt's own kernels."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -243,18 +245,40 @@ def test_an_lstm_is_one_call(needs_compiler, tmp_path):
     check_layers(tmp_path, "LSTM", [(False, 32), (True, 32), (False, 24), (True, 21)], "takt_lstm_tile_f32")
 
 
+def found_places(net, chosen, size):
+    """Places that the network computes, of what the caller gives."""
+    zeros = net.node("Mul", net.node("ReduceSum", "x", keepdims=0), net.constant(np.float32(0)))
+    return net.node("Clip", net.node("Add", net.constant(np.array(chosen)), net.node("Cast", zeros, to=7)),
+                    net.constant(np.array(-size)), net.constant(np.array(size - 1)))
+
+
 def test_long_rows_are_taken_as_one(needs_compiler, tmp_path):
     cases = {}
     for shape, axis, chosen, has_table in (
             ((6, 8, 128), 0, [5, 0, -6, 2, 2], True), ((2, 9, 4, 160), 1, [[8, -9], [3, 99]], False)):
         net = Net()
-        # The places are numbers that the network computes, of what the caller gives.
-        zeros = net.node("Mul", net.node("ReduceSum", "x", keepdims=0), net.constant(np.float32(0)))
-        places = net.node("Clip", net.node("Add", net.constant(np.array(chosen)), net.node("Cast", zeros, to=7)),
-                          net.constant(np.array(-shape[axis])), net.constant(np.array(shape[axis] - 1)))
+        places = found_places(net, chosen, shape[axis])
         source = net.weights(*shape) if has_table else net.node("Tanh", "x")
         cases[shape] = net, shape, net.node("Gather", source, places, axis=axis)
+        if axis == 0:
+            each = net.node("Unsqueeze", places, net.constant(np.array([1])))
+            cases["pairs"] = net, shape, net.node("GatherND", source, each)
     check_calls(tmp_path, cases, "takt_gather_f32", 1e-6)
+
+
+def test_matrices_that_places_choose(needs_compiler, tmp_path):
+    """The experts of tokens, on either side of the product."""
+    cases = {}
+    for kind, is_left in itertools.product(("Gather", "GatherND"), (True, False)):
+        net = Net()
+        places = found_places(net, [3, 0, 1, 3, -4], 4)
+        if kind == "GatherND":
+            places = net.node("Unsqueeze", places, net.constant(np.array([1])))
+        matrices = net.node(kind, net.weights(*((4, 48, 20) if is_left else (4, 20, 48))), places)
+        vectors = net.node("Unsqueeze", net.node("Tanh", "x"), net.constant(np.array([2 if is_left else 1])))
+        product = net.node("MatMul", *((matrices, vectors) if is_left else (vectors, matrices)))
+        cases[kind, is_left] = net, (5, 20), net.node("Tanh", product)
+    check_calls(tmp_path, cases, "takt_conv2d_f32")
 
 
 # Steps and hidden units for: a call of a few steps; a call for each step, in tiles of lanes; tiles of rows.
