@@ -109,6 +109,10 @@ class DisjunctiveGraph {
   absl::Span<const uint32_t> sequence(uint32_t machine) const {
     return {sequence_.data() + first_place_[machine], sizes_[machine]};
   }
+  // Of v in the sequence of the first of its machines.
+  uint32_t position(uint32_t v) const {
+    return nodes_[v].link.place - first_place_[machines(v, choice_[v])[0]];
+  }
 
   // The operations of one critical path, last first; where several lead on,
   // pick(count) chooses.
@@ -126,11 +130,15 @@ class DisjunctiveGraph {
   void Blocks(absl::Span<const uint32_t> path,
               std::vector<Block>* blocks) const;
 
+  // The ways in which a move can lead: along the one machine that v takes, if
+  // the alternative stays, or anywhere else.
+  enum class Way : uint8_t { kEarlier, kLater, kElsewhere };
+
   // Calls visit(move) for every place worth trying for `v`, all alternatives,
-  // but for moves of a value above limit(alternative), which visit() may lower,
-  // and for those within `block`, which has v, as they leave it as long. Where
-  // an interval of places is equally good, the move names one that pick(count)
-  // chooses. The graph is unchanged afterwards.
+  // but for moves of a value above limit(alternative, way), which visit() may
+  // lower, and for those within `block`, which has v, as they leave it as long.
+  // Where an interval of places is equally good, the move names one that
+  // pick(count) chooses. The graph is unchanged afterwards.
   template <typename Limit, typename Pick, typename Visit>
   void ForEachMove(uint32_t v, const Block& block, Limit&& limit, Pick&& pick,
                    Visit&& visit);
@@ -270,9 +278,14 @@ class DisjunctiveGraph {
   template <typename Pick, typename Visit>
   void MovesToMachine(uint32_t v, uint32_t alternative, const Bounds& bounds,
                       int64_t limit, Pick&& pick, Visit&& visit);
+  struct LimitsAlong {
+    int64_t earlier;
+    int64_t later;
+  };
   template <typename Visit>
   void MovesOnSameMachine(uint32_t v, uint32_t alternative, const Block& block,
-                          const Bounds& bounds, int64_t limit, Visit&& visit);
+                          const Bounds& bounds, const LimitsAlong& limits,
+                          Visit&& visit);
   int64_t StartAtCut(absl::Span<const uint32_t> wanted, uint32_t cut,
                      int64_t head) const;
   int64_t RestAtCut(absl::Span<const uint32_t> wanted, uint32_t cut,
@@ -385,12 +398,18 @@ void DisjunctiveGraph::ForEachMove(uint32_t v, const Block& block,
   const bool is_wide = may_be_wide && MachinesTaken(v) > 1;
   for (uint32_t a = 0; a < count; ++a) {
     if (may_be_wide && (is_wide || machines(v, a).size() > 1)) continue;
-    const int64_t most = limit(a);
-    if (bounds.head + modes[a].duration + bounds.tail > most) continue;
+    const int64_t least = bounds.head + modes[a].duration + bounds.tail;
+    if (a == choice_[v]) {
+      const LimitsAlong limits = {limit(a, Way::kEarlier),
+                                  limit(a, Way::kLater)};
+      if (least > std::max(limits.earlier, limits.later)) continue;
+      MovesOnSameMachine(v, a, block, bounds, limits, visit);
+      continue;
+    }
+    const int64_t most = limit(a, Way::kElsewhere);
+    if (least > most) continue;
     if (modes[a].machine == taken) {
-      const bool stays = a == choice_[v];
-      MovesOnSameMachine(v, a, stays ? block : Block{v, v}, bounds, most,
-                         visit);
+      MovesOnSameMachine(v, a, {v, v}, bounds, {most, most}, visit);
     } else {
       MovesToMachine(v, a, bounds, most, pick, visit);
     }
@@ -399,7 +418,7 @@ void DisjunctiveGraph::ForEachMove(uint32_t v, const Block& block,
   Remove(v);
   ComputeWithout(v);
   for (uint32_t a = 0; a < count; ++a) {
-    const int64_t most = limit(a);
+    const int64_t most = limit(a, Way::kElsewhere);
     if (bounds.head + duration(v, a) + bounds.tail > most) continue;
     if (machines(v, a).size() > 1) {
       MovesToSeveral(v, a, most, pick, visit);
@@ -462,7 +481,8 @@ void DisjunctiveGraph::MovesToMachine(uint32_t v, uint32_t alternative,
 template <typename Visit>
 void DisjunctiveGraph::MovesOnSameMachine(uint32_t v, uint32_t alternative,
                                           const Block& block,
-                                          const Bounds& bounds, int64_t limit,
+                                          const Bounds& bounds,
+                                          const LimitsAlong& limits,
                                           Visit&& visit) {
   const Mode& mode = modes_[alternative_begin_[v] + alternative];
   const int64_t length = mode.duration;
@@ -472,17 +492,18 @@ void DisjunctiveGraph::MovesOnSameMachine(uint32_t v, uint32_t alternative,
   const uint32_t* list = sequence_.data();
   const int64_t* ends = end_before_.data();
   const int64_t* rests = rest_from_.data();
-  const auto visit_place = [&](uint32_t i, int64_t end, int64_t after) {
+  const auto visit_place = [&](uint32_t i, int64_t end, int64_t after,
+                               int64_t limit) {
     const int64_t value =
         std::max(bounds.head, end) + length + std::max(bounds.tail, after);
     if (value <= limit) visit(Move{v, alternative, i - first, value});
   };
   if (alternative != choice_[v]) {  // The same machine by another name.
-    visit_place(place, ends[place], rests[place + 1]);
+    visit_place(place, ends[place], rests[place + 1], limits.later);
   }
   // No rest is at the last place, and no end before the first. What v passes
   // takes at least as long as the rest of the block on that side.
-  const int64_t end_max = limit - length - bounds.tail;
+  const int64_t end_max = limits.later - length - bounds.tail;
   int64_t end = ends[place];
   if (end + nodes_[block.last].end - node.end <= end_max) {
     const uint32_t least = nodes_[block.last].link.place;
@@ -490,10 +511,10 @@ void DisjunctiveGraph::MovesOnSameMachine(uint32_t v, uint32_t alternative,
       const uint32_t x = list[i];
       end = std::max(end, HeadBeside(x, list[i - 1])) + nodes_[x].duration;
       if (end > end_max) break;
-      if (i >= least) visit_place(i, end, rests[i + 1]);
+      if (i >= least) visit_place(i, end, rests[i + 1], limits.later);
     }
   }
-  const int64_t rest_max = limit - length - bounds.head;
+  const int64_t rest_max = limits.earlier - length - bounds.head;
   int64_t after = rests[place + 1];
   if (after + nodes_[block.first].rest - node.rest <= rest_max) {
     const uint32_t most = nodes_[block.first].link.place;
@@ -501,7 +522,7 @@ void DisjunctiveGraph::MovesOnSameMachine(uint32_t v, uint32_t alternative,
       const uint32_t x = list[--i];
       after = std::max(after, TailBeside(x, list[i + 1])) + nodes_[x].duration;
       if (after > rest_max) break;
-      if (i <= most) visit_place(i, ends[i], after);
+      if (i <= most) visit_place(i, ends[i], after, limits.earlier);
     }
   }
 }

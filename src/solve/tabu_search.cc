@@ -13,6 +13,8 @@ namespace {
 // a short tenure the search finds more, but runs in circles in some problems;
 // with a longer one it is random. So it is drawn anew as the thrift is.
 constexpr uint32_t kTenurePercents[] = {30, 40, 60};
+// Along a machine, where it forbids one way only.
+constexpr uint32_t kTenurePercentAlong = 20;
 
 constexpr double kThrifts[] = {0, 0, 0, 0.5, 1, 2, 3, 4, 6, 8};
 constexpr uint64_t kStepsOfThrift = 2000;
@@ -64,6 +66,7 @@ TabuSearch::TabuSearch(DisjunctiveGraph& graph,
     total += graph.alternative_count(v);
   }
   tabu_until_.assign(total, 0);
+  tabu_ways_.assign(graph.operation_count(), {});
   costs_.assign(total, 0);
 }
 
@@ -73,6 +76,12 @@ double TabuSearch::DrawThrift(Random& random) {
 
 void TabuSearch::DrawTenure() {
   tenure_percent_ = kTenurePercents[random_.Below(std::size(kTenurePercents))];
+}
+
+uint64_t TabuSearch::UntilAfter(uint32_t v, uint32_t percent) {
+  const auto tenure = static_cast<uint32_t>(path_.size()) * percent / 100;
+  return steps_ + tenure + random_.Below(tenure / 2 + 1) +
+         graph_.alternative_count(v);
 }
 
 void TabuSearch::SetThrift(double thrift) {
@@ -137,17 +146,16 @@ bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
     const int64_t cost_now = costs[graph_.choice(v)];
     // A move may save costs as well, at most those of now.
     if (choice.value != kNever && floor > choice.value + cost_now) continue;
-    const uint64_t* until = tabu_until_.data() + first_alternative_[v];
     if (graph_.width() > 1) {
       if (++seen > kWideOperationsOfStep && choice.value != kNever) break;
       if (NowNs() >= deadline_ns) return false;
     }
-    const auto limit = [&](uint32_t alternative) {
+    const auto limit = [&](uint32_t alternative, Way way) {
       int64_t most = kNever;
       if (choice.value != kNever) {
         most = choice.value + cost_now - costs[alternative];
       }
-      if (until[alternative] <= steps_) return most;
+      if (TabuUntil(v, alternative, way) <= steps_) return most;
       // A tabu move must give a better schedule than all before.
       return floor < best_makespan ? std::min(most, best_makespan - 1) : -1;
     };
@@ -161,24 +169,47 @@ bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
   }
   if (choice.value == kNever) ChooseTabu(&choice);
   if (choice.value == kNever) return false;
-  const uint32_t v = choice.move.operation;
-  const uint32_t left = graph_.choice(v);
   const int64_t makespan = graph_.makespan();
-  graph_.Apply(choice.move);
+  Make(choice.move);
   const double level = graph_.makespan() == makespan ? 1 : 0;
   level_share_ += (level - level_share_) / kLevelMemory;
-  const auto tenure =
-      static_cast<uint32_t>(path_.size()) * tenure_percent_ / 100;
-  tabu_until_[first_alternative_[v] + left] = steps_ + tenure +
-                                              random_.Below(tenure / 2 + 1) +
-                                              graph_.alternative_count(v);
   return true;
+}
+
+TabuSearch::Way TabuSearch::WayOf(const DisjunctiveGraph::Move& move) const {
+  const uint32_t v = move.operation;
+  const uint32_t alternative = graph_.choice(v);
+  if (move.alternative != alternative ||
+      graph_.machines(v, alternative).size() > 1) {
+    return Way::kElsewhere;
+  }
+  return move.position > graph_.position(v) ? Way::kLater : Way::kEarlier;
+}
+
+void TabuSearch::Make(const DisjunctiveGraph::Move& move) {
+  const uint32_t v = move.operation;
+  const uint32_t left = graph_.choice(v);
+  const uint32_t from = graph_.position(v);
+  const uint32_t to = move.position;
+  const Way way = WayOf(move);
+  graph_.Apply(move);
+  if (way == Way::kElsewhere) {
+    TabuUntil(v, left, way) = UntilAfter(v, tenure_percent_);
+    return;
+  }
+  const uint64_t until = UntilAfter(v, kTenurePercentAlong);
+  const bool is_later = way == Way::kLater;
+  const absl::Span<const uint32_t> passed =
+      graph_.sequence(graph_.machines(v, left)[0])
+          .subspan(is_later ? from : to + 1, is_later ? to - from : from - to);
+  for (const uint32_t x : passed) TabuUntil(x, graph_.choice(x), way) = until;
+  TabuUntil(v, left, is_later ? Way::kEarlier : Way::kLater) = until;
 }
 
 void TabuSearch::ForAllMoves(
     uint32_t v, absl::FunctionRef<void(const DisjunctiveGraph::Move&)> visit) {
   graph_.ForEachMove(
-      v, {v, v}, [](uint32_t) { return kNever; },
+      v, {v, v}, [](uint32_t, Way) { return kNever; },
       [this](uint32_t count) { return random_.Below(count); }, visit);
 }
 
@@ -186,8 +217,7 @@ void TabuSearch::ForAllMoves(
 void TabuSearch::ChooseTabu(Choice* choice) {
   for (const uint32_t v : path_) {
     ForAllMoves(v, [&](const DisjunctiveGraph::Move& move) {
-      const uint64_t until =
-          tabu_until_[first_alternative_[v] + move.alternative];
+      const uint64_t until = TabuUntil(v, move.alternative, WayOf(move));
       choice->Consider(move, static_cast<int64_t>(until), random_);
     });
   }

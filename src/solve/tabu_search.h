@@ -6,9 +6,12 @@
 // of it or beyond, or to another machine: within the block the path stays as
 // long (as in the neighbourhood N7 of Zhang, Li, Guan and Rao, "A tabu search
 // algorithm with a new neighborhood structure for the job shop scheduling
-// problem", Computers & Operations Research 34, 2007). A move forbids the
-// operation to go back to the alternative that it left, for a number of steps
-// that is a part of the path's length (Mastrolilli and Gambardella 2000).
+// problem", Computers & Operations Research 34, 2007).
+//
+// A move forbids its undoing, for a number of steps that is a part of the
+// path's length: an operation may not go back to the alternative that it left
+// (Mastrolilli and Gambardella 2000). After a move along a machine, it may not
+// go the other way there, and those that it passed may not follow it.
 //
 // Paths show only a part of a choice's cost. If machines are busy all the time,
 // the load that the choices make bounds the end of the schedule: an operation
@@ -22,6 +25,7 @@
 #ifndef TAKT_SOLVE_TABU_SEARCH_H_
 #define TAKT_SOLVE_TABU_SEARCH_H_
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -61,12 +65,26 @@ class TabuSearch {
   uint64_t step_count() const { return steps_; }
 
  private:
+  using Way = DisjunctiveGraph::Way;
+
   void SetThrift(double thrift);
   void DrawTenure();
+  // The step until which something about v is tabu after this one, for at least
+  // `percent` of the path's length.
+  uint64_t UntilAfter(uint32_t v, uint32_t percent);
   // Makes one step. False if no operation can move, or the time was over before
   // the end of the step.
   bool Step(int64_t best_makespan, int64_t deadline_ns);
   struct Choice;
+  Way WayOf(const DisjunctiveGraph::Move& move) const;
+  // Until which step v may not go to the alternative, or that way on its own.
+  uint64_t& TabuUntil(uint32_t v, uint32_t alternative, Way way) {
+    return way == Way::kElsewhere
+               ? tabu_until_[first_alternative_[v] + alternative]
+               : tabu_ways_[v][static_cast<size_t>(way)];
+  }
+  // Carries the move out, and forbids what would undo it.
+  void Make(const DisjunctiveGraph::Move& move);
   // Where the time does not count.
   void ForAllMoves(
       uint32_t v, absl::FunctionRef<void(const DisjunctiveGraph::Move&)> visit);
@@ -83,7 +101,8 @@ class TabuSearch {
   const std::vector<double> excess_loads_;
   std::vector<int64_t> costs_;
   std::vector<uint32_t> first_alternative_;
-  std::vector<uint64_t> tabu_until_;  // Step, by operation and alternative.
+  std::vector<uint64_t> tabu_until_;  // By operation and alternative.
+  std::vector<std::array<uint64_t, 2>> tabu_ways_;  // By operation and Way.
   // The operations of a critical path, and for each its block, and the length
   // that no move of it undercuts.
   std::vector<uint32_t> path_;

@@ -17,8 +17,9 @@ namespace takt::solve {
 namespace {
 
 using Move = DisjunctiveGraph::Move;
+using Way = DisjunctiveGraph::Way;
 
-int64_t NoLimit(uint32_t) { return std::numeric_limits<int64_t>::max(); }
+int64_t NoLimit(uint32_t, Way) { return std::numeric_limits<int64_t>::max(); }
 
 class DisjunctiveGraphTest
     : public ::testing::TestWithParam<RandomProblemOptions> {};
@@ -58,6 +59,23 @@ TEST_P(DisjunctiveGraphTest, RandomWalksStayFeasible) {
   }
 }
 
+// In the sequence of v's first machine.
+uint32_t IndexOf(const DisjunctiveGraph& graph, uint32_t v) {
+  const uint32_t machine = graph.machines(v, graph.choice(v))[0];
+  const absl::Span<const uint32_t> list = graph.sequence(machine);
+  return static_cast<uint32_t>(std::find(list.begin(), list.end(), v) -
+                               list.begin());
+}
+
+Way WayOf(const DisjunctiveGraph& graph, const Move& move) {
+  const uint32_t v = move.operation;
+  if (move.alternative != graph.choice(v) ||
+      graph.machines(v, move.alternative).size() > 1) {
+    return Way::kElsewhere;
+  }
+  return move.position > IndexOf(graph, v) ? Way::kLater : Way::kEarlier;
+}
+
 // Of equally good places in a row pick() names one, so it is the first.
 TEST_P(DisjunctiveGraphTest, ALimitLeavesOutWhatIsAboveItAndNothingElse) {
   const auto first = [](uint32_t) { return 0; };
@@ -74,15 +92,20 @@ TEST_P(DisjunctiveGraphTest, ALimitLeavesOutWhatIsAboveItAndNothingElse) {
       if (all.empty()) continue;
       const int64_t limit = all[random.Below(all.size())].value;
       const uint32_t shut = random.Below(graph.alternative_count(v));
+      const auto shut_way = static_cast<Way>(random.Below(3));
       std::vector<Move> expected, found;
       for (const Move& move : all) {
-        if (move.value <= limit && move.alternative != shut) {
+        if (move.value <= limit && move.alternative != shut &&
+            WayOf(graph, move) != shut_way) {
           expected.push_back(move);
         }
       }
       graph.ForEachMove(
-          v, {v, v}, [&](uint32_t a) { return a == shut ? -1 : limit; }, first,
-          [&found](const Move& move) { found.push_back(move); });
+          v, {v, v},
+          [&](uint32_t a, Way way) {
+            return a == shut || way == shut_way ? -1 : limit;
+          },
+          first, [&found](const Move& move) { found.push_back(move); });
       ASSERT_EQ(found.size(), expected.size()) << "seed " << seed;
       for (size_t i = 0; i < found.size(); ++i) {
         EXPECT_EQ(found[i].alternative, expected[i].alternative);
@@ -124,14 +147,6 @@ TEST_P(DisjunctiveGraphTest, ACriticalPathIsCritical) {
     ASSERT_FALSE(path.empty());
     for (const uint32_t v : path) EXPECT_TRUE(graph.IsCritical(v)) << v;
   }
-}
-
-// In the sequence of v's first machine.
-uint32_t IndexOf(const DisjunctiveGraph& graph, uint32_t v) {
-  const uint32_t machine = graph.machines(v, graph.choice(v))[0];
-  const absl::Span<const uint32_t> list = graph.sequence(machine);
-  return static_cast<uint32_t>(std::find(list.begin(), list.end(), v) -
-                               list.begin());
 }
 
 TEST_P(DisjunctiveGraphTest, MovesThatEndWithinABlockAreLeftOutAndNoOthers) {

@@ -78,6 +78,36 @@ TEST_F(TabuSearchTest, PerturbationEndsWithTheTime) {
   EXPECT_NE(after.sequences, before.sequences);
 }
 
+// Operations of one machine, in any order as good. Those that a move passes
+// could undo it at once.
+TEST(TabuSearchWayTest, NoStepUndoesTheOneBefore) {
+  Problem problem;
+  problem.machine_count = 1;
+  Schedule start;
+  for (uint32_t v = 0; v < 5; ++v) {
+    problem.operations.push_back({.alternatives = {{{0}, 10}}});
+    start.entries.push_back({0, 10 * v});
+  }
+  DisjunctiveGraph graph(problem);
+  graph.LoadSchedule(start);
+  TabuSearch search(graph, std::vector<double>(5, 0), 1);
+  DisjunctiveGraph::State before, last, now;
+  graph.Save(&now);
+  for (int step = 0; step < 1000; ++step) {
+    before = last;
+    last = now;
+    DisjunctiveGraph::State best = now;
+    search.Run({.deadline_ns = kInfiniteFuture,
+                .stall_steps = 2,
+                .step_limit = search.step_count() + 1,
+                .thrift = 0},
+               &best);
+    graph.Save(&now);
+    ASSERT_NE(now.sequences, last.sequences) << step;
+    ASSERT_NE(now.sequences, before.sequences) << step;
+  }
+}
+
 // A chain of operations, each with two machines of its own on which it takes
 // as long: no step changes the makespan. A move of the last operation costs
 // much. As there are enough others that are not tabu, it never is the best.
