@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <numeric>
 
 #include "base/check.h"
@@ -574,6 +575,26 @@ void DisjunctiveGraph::Apply(const Move& move) {
   ComputeHeads(first_after, last_after);
   ComputeTails(first_before, last_before);
   ComputeMakespan();
+}
+
+void DisjunctiveGraph::Apply(const Exchange& exchange) {
+  const uint32_t x = exchange.other;
+  const uint32_t behind = exchange.is_behind ? 1 : 0;
+  Apply(Move{exchange.operation, exchange.alternative, position(x) + behind});
+  Move best;
+  int64_t limit = std::numeric_limits<int64_t>::max();
+  ForEachMove(
+      x, {x, x},
+      [&](uint32_t a, Way) {
+        return a == exchange.other_alternative ? limit : -1;
+      },
+      [](uint32_t) { return 0; },
+      [&](const Move& move) {
+        if (move.value >= limit) return;
+        limit = move.value;
+        best = move;
+      });
+  Apply(best);
 }
 
 }  // namespace takt::solve

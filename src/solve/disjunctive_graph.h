@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -145,6 +146,30 @@ class DisjunctiveGraph {
 
   // Carries the move out; heads, tails and makespan follow.
   void Apply(const Move& move);
+
+  // Two operations of different machines that change places.
+  struct Exchange {
+    uint32_t operation = 0;
+    uint32_t alternative = 0;
+    uint32_t other = 0;
+    uint32_t other_alternative = 0;
+    // Whether the operation must go behind the other first: before it, there
+    // could be a cycle.
+    bool is_behind = false;
+    // About the longest path through either afterwards, and through both added.
+    int64_t length = 0;
+    int64_t value = 0;
+  };
+
+  // Calls visit(exchange) for every exchange of `v` that surely makes no cycle,
+  // but for those with a path through an operation x above limit(x,
+  // alternative), which visit() may lower. For graphs of width 1.
+  template <typename Limit, typename Visit>
+  void ForEachExchange(uint32_t v, Limit&& limit, Visit&& visit) const;
+
+  // Puts the operation next to the other, and that into the best place on the
+  // machine that the operation left.
+  void Apply(const Exchange& exchange);
 
  private:
   // The neighbours of an operation on one of its machines, count_ where there
@@ -523,6 +548,75 @@ void DisjunctiveGraph::MovesOnSameMachine(uint32_t v, uint32_t alternative,
       after = std::max(after, TailBeside(x, list[i + 1])) + nodes_[x].duration;
       if (after > rest_max) break;
       if (i <= most) visit_place(i, ends[i], after, limits.earlier);
+    }
+  }
+}
+
+// No path leads from an operation that ends after the head of v to v, nor from
+// v to one whose rest is longer than the tail of v.
+template <typename Limit, typename Visit>
+void DisjunctiveGraph::ForEachExchange(uint32_t v, Limit&& limit,
+                                       Visit&& visit) const {
+  // A place on a machine without what is there now.
+  struct Gap {
+    int64_t end;             // Of what is before it.
+    int64_t rest;            // From what is after it.
+    int64_t end_of_after;    // The most if nothing is after it.
+    int64_t rest_of_before;  // The most if nothing is before it.
+  };
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const auto gap_at = [this](uint32_t place, uint32_t first, uint32_t last) {
+    return Gap{end_before_[place], rest_from_[place + 1],
+               place < last ? end_before_[place + 2] : kMost,
+               place > first ? rest_from_[place - 1] : kMost};
+  };
+  const auto may_cycle = [](const Gap& gap, const Bounds& bounds) {
+    return gap.end_of_after <= bounds.head || gap.rest_of_before <= bounds.tail;
+  };
+  const auto length_at = [](const Gap& gap, const Bounds& bounds,
+                            int64_t duration) {
+    return std::max(bounds.head, gap.end) + duration +
+           std::max(bounds.tail, gap.rest);
+  };
+  const Bounds bounds = BoundsOf(v);
+  const Mode* modes = modes_.data() + alternative_begin_[v];
+  const uint32_t left = modes[choice_[v]].machine;
+  const uint32_t left_first = first_place_[left];
+  const Gap left_gap =
+      gap_at(nodes_[v].link.place, left_first, left_first + sizes_[left] - 1);
+  for (uint32_t a = 0; a < alternative_count(v); ++a) {
+    const uint32_t machine = modes[a].machine;
+    if (machine == left) continue;
+    const uint32_t first = first_place_[machine];
+    const uint32_t end = first + sizes_[machine];
+    int64_t most = limit(v, a);
+    // Before the first place, too much follows.
+    const int64_t rest_max = most - modes[a].duration - bounds.head;
+    const auto rests = rest_from_.begin() + first + 1;
+    const auto rest = std::partition_point(
+        rests, rests + sizes_[machine],
+        [rest_max](int64_t after) { return after > rest_max; });
+    for (uint32_t place = first + static_cast<uint32_t>(rest - rests);
+         place < end &&
+         end_before_[place] + modes[a].duration + bounds.tail <= most;
+         ++place) {
+      const Gap gap = gap_at(place, first, end - 1);
+      const int64_t length = length_at(gap, bounds, modes[a].duration);
+      if (length > most || may_cycle(gap, bounds)) continue;
+      const uint32_t x = sequence_[place];
+      const bool is_behind = nodes_[x].end <= bounds.head;
+      if (is_behind && nodes_[x].rest <= bounds.tail) continue;
+      const Bounds other_bounds = BoundsOf(x);
+      if (may_cycle(left_gap, other_bounds)) continue;
+      for (uint32_t b = 0; b < alternative_count(x); ++b) {
+        const Mode& mode = modes_[alternative_begin_[x] + b];
+        if (mode.machine != left) continue;
+        const int64_t other = length_at(left_gap, other_bounds, mode.duration);
+        if (other > limit(x, b)) continue;
+        visit(Exchange{v, a, x, b, is_behind, std::max(length, other),
+                       length + other});
+        most = limit(v, a);
+      }
     }
   }
 }

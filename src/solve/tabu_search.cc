@@ -34,26 +34,27 @@ constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 }  // namespace
 
-// The best of the moves seen, by `value`, then by the move's own; one of them
-// at random where several are.
+// The best of the candidates seen, by `value`, then by its own; one of them at
+// random where several are.
+template <typename Candidate>
 struct TabuSearch::Choice {
-  DisjunctiveGraph::Move move;
+  Candidate best;
   int64_t value = kNever;
   uint32_t ties = 0;
 
-  void Consider(const DisjunctiveGraph::Move& candidate,
-                int64_t candidate_value, Random& random) {
+  void Consider(const Candidate& candidate, int64_t candidate_value,
+                Random& random) {
     if (candidate_value > value) return;
     if (candidate_value < value) {
       ties = 0;
-    } else if (candidate.value != move.value) {
-      if (candidate.value > move.value) return;
+    } else if (candidate.value != best.value) {
+      if (candidate.value > best.value) return;
       ties = 0;
     }
     ++ties;
     if (ties > 1 && random.Below(ties) != 0) return;
     value = candidate_value;
-    move = candidate;
+    best = candidate;
   }
 };
 
@@ -135,7 +136,7 @@ bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
     std::swap(blocks_.front(), blocks_[lowest]);
     std::swap(floors_.front(), floors_[lowest]);
   }
-  Choice choice;
+  Choice<DisjunctiveGraph::Move> choice;
   uint32_t seen = 0;
   const bool is_level = level_share_ > kLevelShare;
   for (size_t i = 0; i < path_.size(); ++i) {
@@ -167,10 +168,13 @@ bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
     };
     graph_.ForEachMove(v, blocks_[i], limit, pick, consider);
   }
-  if (choice.value == kNever) ChooseTabu(&choice);
-  if (choice.value == kNever) return false;
   const int64_t makespan = graph_.makespan();
-  Make(choice.move);
+  if (graph_.width() > 1 || choice.value <= makespan ||
+      !MakeExchange(makespan)) {
+    if (choice.value == kNever) ChooseTabu(&choice);
+    if (choice.value == kNever) return false;
+    Make(choice.best);
+  }
   const double level = graph_.makespan() == makespan ? 1 : 0;
   level_share_ += (level - level_share_) / kLevelMemory;
   return true;
@@ -206,6 +210,33 @@ void TabuSearch::Make(const DisjunctiveGraph::Move& move) {
   TabuUntil(v, left, is_later ? Way::kEarlier : Way::kLater) = until;
 }
 
+bool TabuSearch::MakeExchange(int64_t limit) {
+  Choice<DisjunctiveGraph::Exchange> choice;
+  choice.value = limit + 1;
+  const auto limit_of = [&](uint32_t v, uint32_t alternative) {
+    if (TabuUntil(v, alternative, Way::kElsewhere) > steps_) return int64_t{-1};
+    return choice.value - CostOf(v, alternative);
+  };
+  for (const uint32_t v : path_) {
+    graph_.ForEachExchange(
+        v, limit_of, [&](const DisjunctiveGraph::Exchange& exchange) {
+          const int64_t value =
+              exchange.length + CostOf(v, exchange.alternative) +
+              CostOf(exchange.other, exchange.other_alternative);
+          choice.Consider(exchange, value, random_);
+        });
+  }
+  if (choice.value > limit) return false;
+  const uint32_t v = choice.best.operation;
+  const uint32_t x = choice.best.other;
+  const uint32_t left = graph_.choice(v);
+  const uint32_t other_left = graph_.choice(x);
+  graph_.Apply(choice.best);
+  TabuUntil(v, left, Way::kElsewhere) = UntilAfter(v, tenure_percent_);
+  TabuUntil(x, other_left, Way::kElsewhere) = UntilAfter(x, tenure_percent_);
+  return true;
+}
+
 void TabuSearch::ForAllMoves(
     uint32_t v, absl::FunctionRef<void(const DisjunctiveGraph::Move&)> visit) {
   graph_.ForEachMove(
@@ -214,7 +245,7 @@ void TabuSearch::ForAllMoves(
 }
 
 // The move that is allowed the soonest.
-void TabuSearch::ChooseTabu(Choice* choice) {
+void TabuSearch::ChooseTabu(Choice<DisjunctiveGraph::Move>* choice) {
   for (const uint32_t v : path_) {
     ForAllMoves(v, [&](const DisjunctiveGraph::Move& move) {
       const uint64_t until = TabuUntil(v, move.alternative, WayOf(move));

@@ -13,6 +13,10 @@
 // (Mastrolilli and Gambardella 2000). After a move along a machine, it may not
 // go the other way there, and those that it passed may not follow it.
 //
+// On machines that are always busy, an operation finds no room elsewhere. Where
+// an exchange of two operations between their machines is better than every
+// move, and leaves the path no longer than it is, the step makes it.
+//
 // Paths show only a part of a choice's cost. If machines are busy all the time,
 // the load that the choices make bounds the end of the schedule: an operation
 // that takes longer on its new machine takes time from all operations there. So
@@ -75,6 +79,7 @@ class TabuSearch {
   // Makes one step. False if no operation can move, or the time was over before
   // the end of the step.
   bool Step(int64_t best_makespan, int64_t deadline_ns);
+  template <typename Candidate>
   struct Choice;
   Way WayOf(const DisjunctiveGraph::Move& move) const;
   // Until which step v may not go to the alternative, or that way on its own.
@@ -83,12 +88,20 @@ class TabuSearch {
                ? tabu_until_[first_alternative_[v] + alternative]
                : tabu_ways_[v][static_cast<size_t>(way)];
   }
+  // Makes the best exchange of an operation of the path that is not tabu and
+  // whose value is not above the limit. False if there is none.
+  bool MakeExchange(int64_t limit);
+  // What the alternative costs beyond that of now.
+  int64_t CostOf(uint32_t v, uint32_t alternative) const {
+    const int64_t* costs = costs_.data() + first_alternative_[v];
+    return costs[alternative] - costs[graph_.choice(v)];
+  }
   // Carries the move out, and forbids what would undo it.
   void Make(const DisjunctiveGraph::Move& move);
   // Where the time does not count.
   void ForAllMoves(
       uint32_t v, absl::FunctionRef<void(const DisjunctiveGraph::Move&)> visit);
-  void ChooseTabu(Choice* choice);
+  void ChooseTabu(Choice<DisjunctiveGraph::Move>* choice);
 
   DisjunctiveGraph& graph_;
   Random random_;

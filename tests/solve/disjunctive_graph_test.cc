@@ -1,8 +1,9 @@
 // Goal: after any moves the graph is a feasible schedule with right heads and
 // tails; a move's value is at least the length of the longest path through its
 // operation; no move undercuts its floor, and none of those that a block leaves
-// out makes the schedule shorter. Method: random walks on random problems; each
-// step is compared with the checker and with paths computed anew.
+// out makes the schedule shorter; an exchange makes no cycle. Method: random
+// walks on random problems; each step is compared with the checker and with
+// paths computed anew.
 #include "solve/disjunctive_graph.h"
 
 #include <algorithm>
@@ -194,6 +195,60 @@ TEST_P(DisjunctiveGraphTest, MovesThatEndWithinABlockAreLeftOutAndNoOthers) {
   EXPECT_GT(left_out, 0);
 }
 
+using Exchange = DisjunctiveGraph::Exchange;
+
+// Where each operation takes one machine.
+class ExchangeTest : public DisjunctiveGraphTest {};
+
+TEST_P(ExchangeTest, ExchangesStayFeasibleAndWithinTheirLimit) {
+  uint32_t made = 0;
+  uint32_t made_behind = 0;
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    Random random(seed);
+    const Problem problem = MakeRandomProblem(GetParam(), random);
+    DisjunctiveGraph graph(problem);
+    DisjunctiveGraph fresh(problem);
+    graph.LoadSchedule(MakeListSchedule(problem, {}, random));
+    for (int step = 0; step < 60; ++step) {
+      const uint32_t v = random.Below(graph.operation_count());
+      std::vector<Exchange> all, found;
+      const auto no_limit = [](uint32_t, uint32_t) {
+        return std::numeric_limits<int64_t>::max();
+      };
+      graph.ForEachExchange(v, no_limit, [&all](const Exchange& exchange) {
+        all.push_back(exchange);
+      });
+      if (all.empty()) continue;
+      const Exchange chosen = all[random.Below(all.size())];
+      graph.ForEachExchange(
+          v, [&](uint32_t, uint32_t) { return chosen.length; },
+          [&found](const Exchange& exchange) { found.push_back(exchange); });
+      EXPECT_EQ(found.size(),
+                std::count_if(all.begin(), all.end(), [&](const Exchange& e) {
+                  return e.length <= chosen.length;
+                }));
+      const uint32_t x = chosen.other;
+      const uint32_t left = graph.machines(v, graph.choice(v))[0];
+      const uint32_t other_left = graph.machines(x, graph.choice(x))[0];
+      graph.Apply(chosen);
+      ++made;
+      made_behind += chosen.is_behind;
+      EXPECT_EQ(graph.choice(v), chosen.alternative);
+      EXPECT_EQ(graph.choice(x), chosen.other_alternative);
+      EXPECT_EQ(graph.machines(v, graph.choice(v))[0], other_left);
+      EXPECT_EQ(graph.machines(x, graph.choice(x))[0], left);
+      DisjunctiveGraph::State state;
+      graph.Save(&state);
+      fresh.Load(state);
+      ASSERT_EQ(graph.makespan(), fresh.makespan());
+      const absl::Status status = CheckSchedule(problem, graph.ToSchedule());
+      ASSERT_TRUE(status.ok()) << status << " seed " << seed;
+    }
+  }
+  EXPECT_GT(made, 100);
+  EXPECT_GT(made_behind, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Shapes, DisjunctiveGraphTest,
     ::testing::Values(RandomProblemOptions{},
@@ -204,6 +259,14 @@ INSTANTIATE_TEST_SUITE_P(
                                            .width_max = 4,
                                            .with_dates = true},
                       RandomProblemOptions{.machine_count = 1}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, ExchangeTest,
+    ::testing::Values(RandomProblemOptions{},
+                      RandomProblemOptions{.with_dates = true},
+                      RandomProblemOptions{.operation_count = 150,
+                                           .machine_count = 9,
+                                           .with_dates = true}));
 
 }  // namespace
 }  // namespace takt::solve

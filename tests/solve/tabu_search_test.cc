@@ -78,6 +78,32 @@ TEST_F(TabuSearchTest, PerturbationEndsWithTheTime) {
   EXPECT_NE(after.sequences, before.sequences);
 }
 
+// Each of the second operations is on the machine where it takes longer. The
+// other machine has no room for it as long as the other operation is there.
+TEST(TabuSearchExchangeTest, OneStepExchangesOperationsOfTwoMachines) {
+  Problem problem;
+  problem.machine_count = 2;
+  problem.operations = {{.alternatives = {{{0}, 10}}},
+                        {.alternatives = {{{0}, 6}, {{1}, 4}}},
+                        {.alternatives = {{{1}, 10}}},
+                        {.alternatives = {{{1}, 6}, {{0}, 4}}}};
+  problem.precedences = {{0, 1}, {2, 3}};
+  Schedule start;
+  start.entries = {{0, 0}, {0, 10}, {0, 0}, {0, 10}};
+  DisjunctiveGraph graph(problem);
+  graph.LoadSchedule(start);
+  ASSERT_EQ(graph.makespan(), 16);
+  TabuSearch search(graph, std::vector<double>(6, 0), 1);
+  DisjunctiveGraph::State best;
+  graph.Save(&best);
+  search.Run({.deadline_ns = kInfiniteFuture,
+              .stall_steps = 2,
+              .step_limit = 1,
+              .thrift = 0},
+             &best);
+  EXPECT_EQ(best.makespan, 14);
+}
+
 // Operations of one machine, in any order as good. Those that a move passes
 // could undo it at once.
 TEST(TabuSearchWayTest, NoStepUndoesTheOneBefore) {
