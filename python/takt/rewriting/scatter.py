@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from . import tiled_calls
-from .kernel_calls import CHANNELS_MAX, make_kernel
+from .channels_last import TO_FIRST
+from .kernel_calls import CHANNELS_MAX, DOMAIN, make_kernel
 from .packing import BLOCK, pack
 
 _TILE_NUMBERS = 1 << 16  # A tile writes so many numbers of the tensor.
@@ -20,6 +21,7 @@ _SLOWER = 8  # The compiler's code for an update takes as long as so many multip
 
 _ROW_MIN = 64  # Numbers of a row that is taken as one.
 _TAKEN_MIN = 1 << 12
+_SAMPLED_MIN = 1 << 14  # Numbers of pixels whose places are found once: a dispatch takes its time, too.
 
 
 class ScatterRewriter:
@@ -59,6 +61,27 @@ class ScatterRewriter:
         small = self.emit("Cast", [self.to_first(name)], self.fresh("places"), self.shape(name), element=kinds.INT32,
                           to=kinds.INT32)
         return self.kernel(call, [source, small], self.fresh("rows"), shape)
+
+    def on_transpose(self, node: Any) -> bool:
+        """Pixels that `canonical` has made of a GridSample, a row of channels for each: they are computed as rows. In a
+        loop over what reads them, the compiler would find their places again for each channel."""
+        rows = self.makers.get(node.input[0])
+        shape = self.shape(node.input[0])
+        if (rows is None or rows.op_type != "Reshape" or list(self.attributes(node).get("perm", [])) != TO_FIRST
+                or shape is None or shape[3] < 8 or math.prod(shape) < _SAMPLED_MIN
+                or not self.is_sum_of_rows(rows.input[0])
+                or self.shape(rows.input[0]) != (math.prod(shape[:3]), shape[3])):
+            return False
+        apart = self.emit("TaktBarrier", [self.to_first(rows.input[0])], self.fresh("apart"),
+                          self.shape(rows.input[0]), DOMAIN)
+        self.set_last(node.output[0], self.reshaped(apart, shape))
+        return True
+
+    def is_sum_of_rows(self, name: str) -> bool:
+        """Whether that is a sum of rows of a matrix, each with its share."""
+        while (maker := self.makers.get(name)) is not None and maker.op_type in ("Add", "Mul"):
+            name = maker.input[0]
+        return maker is not None and maker.op_type == "Gather" and len(self.shape(maker.input[0]) or ()) == 2
 
     def gathered_product(self, node: Any) -> bool:
         """Vectors, each of which is multiplied by a constant matrix that its place names, as by an expert of a mixture.

@@ -281,6 +281,28 @@ def test_matrices_that_places_choose(needs_compiler, tmp_path):
     check_calls(tmp_path, cases, "takt_conv2d_f32")
 
 
+def test_sampled_pixels_are_computed_as_rows(needs_compiler, tmp_path):
+    """What reads them may have any order: a sum over points, and a convolution."""
+    from takt.porting import porter
+    from takt.rewriting import rewriter
+
+    cases = {}
+    for kind in ("sum", "convolution", "few channels"):
+        net, channels = Net(), 3 if kind == "few channels" else 12
+        grid = net.constant(net.random.uniform(-1.2, 1.2, (2, 70, 16, 2)).astype(np.float32))
+        image = net.conv("x", 3, channels)
+        points = net.node("GridSample", image, net.node("Add", grid, net.node("ReduceMean", image)))
+        if kind == "convolution":
+            result = net.conv(points, channels, 5)
+        else:
+            result = net.node("ReduceSum", net.node("Mul", points, net.weights(70, 16)), net.constant(np.array([-1])))
+        left = [node.op_type for node in rewriter.rewrite(
+            porter.port(net.model([2, 3, 6, 5], result)))[0].graph.node]
+        assert left.count("TaktBarrier") == (0 if kind == "few channels" else 1), (kind, left)
+        cases[kind] = net, (2, 3, 6, 5), result
+    check_calls(tmp_path, cases, "takt_conv2d_f32")
+
+
 # Steps and hidden units for: a call of a few steps; a call for each step, in tiles of lanes; tiles of rows.
 @pytest.mark.parametrize("steps, batch, hidden, calls", [
     (19, 1, 256, (4, 5)), (3, 2, 512, (3, 3)), (6, 13, 80, (1, 1))])
