@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 
@@ -23,6 +23,7 @@ _POOLS = {"MaxPool", "AveragePool", "GlobalAveragePool", "BatchNormalization"}
 _BEFORE_PLACES = {"Relu", "LeakyRelu", "Clip", "Sigmoid", "Tanh", "HardSwish", "QuantizeLinear"}
 # Of a transposed convolution: products with zeros, by the others.
 _WASTE_MAX = 4.0
+_NOMINAL = 64  # Of an open size.
 # Such products for each result that cost more than to join the results of phases.
 _WASTED_LEAST = 128
 
@@ -82,7 +83,7 @@ class _Reducer(graphs.Graph):
             return self.transposed(node)
         if kind in ("Transpose", "Softmax") and self.weighted_mean(node):
             return True
-        if len(self.shapes.get(node.input[0] if node.input else "", ())) != 3 or len(node.output) != 1:
+        if not node.input or not self.is_row(node.input[0]) or len(node.output) != 1:
             return False
         if kind == "Conv":
             return self.convolution(node)
@@ -112,17 +113,23 @@ class _Reducer(graphs.Graph):
     def reshape(self, name: str, shape: Any, output: str | None = None) -> str:
         return self.emit("Reshape", [name, self.constant(np.array(shape, np.int64))], output)
 
+    def is_row(self, name: str) -> bool:
+        """Whether it is a tensor [n, c, l] of which some sizes may be open."""
+        return len(self.open_shapes.get(name, ())) == 3
+
     def image(self, name: str) -> str:
         """[n, c, l] as [n, c, 1, l]."""
         if name not in self.images:
             maker = self.makers.get(name)
-            n, c, length = self.shapes[name]
             if maker is not None and maker.op_type == "DequantizeLinear" and self.is_scalar(maker.input[1:]):
                 # Before it, so that the kernels of bytes see it.
                 inputs = [self.image(maker.input[0]), *maker.input[1:]]
                 self.images[name] = self.emit("DequantizeLinear", inputs)
-            else:
+            elif name in self.shapes:
+                n, c, length = self.shapes[name]
                 self.images[name] = self.reshape(self.restore(name), (n, c, 1, length))
+            else:
+                self.images[name] = self.emit("Unsqueeze", [self.restore(name), self.constant(np.array([2]))])
         return self.images[name]
 
     def is_scalar(self, names: Any) -> bool:
@@ -132,7 +139,10 @@ class _Reducer(graphs.Graph):
     def restore(self, name: str) -> str:
         """The tensor of rank 3, for a node that stays."""
         if name and name not in self.made and name in self.images:
-            self.reshape(self.images[name], self.shapes[name], name)
+            if name in self.shapes:
+                self.reshape(self.images[name], self.shapes[name], name)
+            else:
+                self.emit("Squeeze", [self.images[name], self.constant(np.array([2]))], name)
         return name
 
     # Of one dimension.
@@ -162,14 +172,14 @@ class _Reducer(graphs.Graph):
 
     def convolution(self, node: Any) -> bool:
         weights = self.weights(node.input[1], lambda w: w[:, :, None, :])
-        if weights is None or node.output[0] not in self.shapes:
+        if weights is None or not self.is_row(node.output[0]):
             return False
         self.images[node.output[0]] = self.emit(
             "Conv", [self.image(node.input[0]), weights, *node.input[2:]], **self.in_two(node))
         return True
 
     def pool(self, node: Any) -> bool:
-        if node.output[0] not in self.shapes:
+        if not self.is_row(node.output[0]):
             return False
         self.images[node.output[0]] = self.emit(
             node.op_type, [self.image(node.input[0]), *node.input[1:]], **self.in_two(node))
@@ -205,7 +215,7 @@ class _Reducer(graphs.Graph):
                 inputs.append(name)
             elif value is not None and value.ndim in (2, 3):
                 inputs.append(self.constant(np.expand_dims(value, -2)))
-            elif value is None and len(self.shapes.get(name, ())) == 3:
+            elif value is None and self.is_row(name):
                 inputs.append(self.image(name))
             else:
                 return False
@@ -213,7 +223,7 @@ class _Reducer(graphs.Graph):
         return True
 
     def concat(self, node: Any) -> bool:
-        if any(len(self.shapes.get(name, ())) != 3 for name in node.input):
+        if not all(map(self.is_row, node.input)):
             return False
         axis = self.attributes(node)["axis"] % 3
         self.images[node.output[0]] = self.emit(
@@ -271,7 +281,7 @@ class _Reducer(graphs.Graph):
         return self.reshape(turned, (n, c, h * up, w * across), output)
 
     def transposed(self, node: Any) -> bool:
-        in_shape, out_shape = self.shapes.get(node.input[0]), self.shapes.get(node.output[0])
+        in_shape, out_shape = (self.open_shapes.get(name) for name in (node.input[0], node.output[0]))
         if in_shape is None or out_shape is None or len(in_shape) not in (3, 4):
             return False
         is_image = len(in_shape) == 4
@@ -279,6 +289,9 @@ class _Reducer(graphs.Graph):
         if not is_image:
             in_shape, out_shape = ((*s[:2], 1, s[2]) for s in (in_shape, out_shape))
         strides = attributes.get("strides", [1, 1])
+        is_open = None in in_shape
+        if is_open and (in_shape[1] is None or not is_image and in_shape[0] is None or is_image and len({*strides}) > 1):
+            return False
         if (attributes.get("group", 1) != 1 or max(attributes.get("dilations", [1])) > 1
                 or attributes.get("auto_pad", b"NOTSET") != b"NOTSET" or "output_shape" in attributes):
             return False
@@ -289,16 +302,21 @@ class _Reducer(graphs.Graph):
             return False
         kernel = found.shape[2:] if is_image else (1, *found.shape[2:])
         pads = attributes.get("pads", [0, 0, 0, 0])
+        if is_open:  # Any size has the same phases.
+            more = attributes.get("output_padding", [0, 0])
+            in_shape = [in_shape[0], in_shape[1], *(size or _NOMINAL for size in in_shape[2:])]
+            out_shape = [*out_shape[:2], *((in_shape[2 + i] - 1) * strides[i] + kernel[i] + more[i] - pads[i] - pads[2 + i]
+                                           for i in range(2))]
         axes = [Phases(kernel[i], strides[i], pads[i], in_shape[2 + i], out_shape[2 + i]) for i in range(2)]
         waste = math.prod(axis.taps * axis.stride for axis in axes) / math.prod(kernel)
         if waste > _WASTE_MAX or not all(axis.is_padded for axis in axes):
             return False
-        return self.place_strides(node, found, axes, in_shape, out_shape)
+        return self.place_strides(node, found, axes, in_shape, out_shape, is_open)
 
     def place_strides(self, node: Any, weights: np.ndarray, axes: list[Phases],
-                      in_shape: tuple[int, ...], out_shape: tuple[int, ...]) -> bool:
-        source = (self.image(node.input[0]) if len(self.shapes[node.input[0]]) == 3
-                  else self.restore(node.input[0]))
+                      in_shape: Sequence[int], out_shape: Sequence[int], is_open: bool) -> bool:
+        is_image = not self.is_row(node.input[0])
+        source = self.restore(node.input[0]) if is_image else self.image(node.input[0])
         parts = self.parts_of(axes, in_shape[1])
         biases = [self.bias_of(node, len(part[0].phases) * len(part[1].phases)) for part in parts]
         if None in biases:
@@ -317,17 +335,28 @@ class _Reducer(graphs.Graph):
         names, output = self.activated(names, node.output[0])
         name = names[0] if len(names) == 1 else self.emit("Concat", names, axis=1)
         rows, columns = axes
-        is_image = len(self.shapes[node.input[0]]) == 4
         shape = (in_shape[0], out_shape[1], rows.count, columns.count)
         whole = (rows.count * rows.stride, columns.count * columns.stride)
         is_whole = whole == tuple(out_shape[2:])
-        placed = self.place(name, shape, (rows.stride, columns.stride), output if is_image and is_whole else None)
+        place = self.place_open if is_open else self.place
+        placed = place(name, shape, (rows.stride, columns.stride), output if is_image and is_whole else None)
         if not is_whole:
-            bounds = [self.constant(np.array(v, np.int64)) for v in ((0, 0), out_shape[2:], (2, 3))]
+            ends = [size if not is_open else size - full or np.iinfo(np.int64).max
+                    for size, full in zip(out_shape[2:], whole)]
+            bounds = [self.constant(np.array(v, np.int64)) for v in ((0, 0), ends, (2, 3))]
             placed = self.emit("Slice", [placed, *bounds], output if is_image else None)
         if not is_image:
             self.images[output] = placed
         return True
+
+    def place_open(self, name: str, shape: tuple[int, ...], strides: tuple[int, ...], output: str | None) -> str:
+        """As place(), of images of any height and width with one stride, or of rows of any length."""
+        n, c, _, _ = shape
+        up, across = strides
+        if up == across:
+            return self.emit("DepthToSpace", [name], output, blocksize=up)
+        turned = self.emit("Transpose", [self.reshape(name, (n, across, c, -1))], perm=[0, 2, 3, 1])
+        return self.reshape(turned, (n, c, 1, -1), output)
 
     def parts_of(self, axes: list[Phases], channels: int) -> list[tuple[Phases, ...]]:
         """The phases that one convolution computes: all, or one each. Phases meet different

@@ -121,6 +121,8 @@ class _Sizes(counts.Counts):
         if len(inputs[0]) != 4:
             return None
         n, _, *sizes = inputs[0]
+        if kind == "DepthToSpace":
+            return [n, None, *(_times(size, attributes["blocksize"]) for size in sizes)]
         if kind == "Resize":
             factors = repetitions(node, self)
             return None if factors is None else [n, None, *map(_times, sizes, factors)]

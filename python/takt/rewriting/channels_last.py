@@ -70,7 +70,8 @@ class ChannelsLastRewriter:
 
     def on_reshape(self, node: Any) -> bool:
         return (self.norm_of_groups(node) or self.image_of_tokens(node) or self.tokens_of_image(node)
-                or self.rows_of_images(node) or self.shuffle(node) or self.place(node) or self.flatten(node))
+                or self.rows_of_images(node) or self.shuffle(node) or self.place(node) or self.place_row(node)
+                or self.flatten(node))
 
     def on_flatten(self, node: Any) -> bool:
         return self.flatten(node)

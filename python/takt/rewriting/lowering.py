@@ -16,7 +16,7 @@ AnyKernel = Union[Kernel, byte_calls.ByteCall, tiled_calls.TiledCall]
 # what reads it.
 _OPERATOR = re.compile(
     r"^(?P<indent>\s*)(?P<result>%[\w.]+) = torch\.operator "
-    r"\"onnx\.(?:takt\.)?Takt(?P<kind>Kernel|Barrier|Repeat|Steps|Update)\""
+    r"\"onnx\.(?:takt\.)?Takt(?P<kind>Kernel|Barrier|Place|Repeat|Steps|Update)\""
     r"\((?P<inputs>[^)]*)\) (?:\{(?P<attributes>[^}]*)\} )?: \((?P<types>.*)\) -> (?P<type>!torch\.vtensor<.*>)\s*$"
 )
 _TENSOR = re.compile(r"!torch\.vtensor<\[([\d,?\s]*)\],(\w+)>")
@@ -46,6 +46,9 @@ def lower(mlir: str, kernels: list[AnyKernel]) -> str:
         elif match["kind"] == "Repeat":
             factors = (_attribute(match["attributes"], name) for name in ("up", "across"))
             lines += [indent + line for line in open_calls.repeat(stem, operands[0], types[0], result_type, *factors)]
+        elif match["kind"] == "Place":
+            stride = _attribute(match["attributes"], "stride")
+            lines += [indent + line for line in open_calls.place(stem, operands[0], types[0], result_type, stride)]
         elif match["kind"] == "Update":
             channel = _attribute(match["attributes"], "channel")
             lines.append(f"{indent}{_update(stem, operands, types, channel)}")

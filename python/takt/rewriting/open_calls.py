@@ -119,26 +119,56 @@ def barrier(stem: str, operand: str, kind: str) -> list[str]:
     return [*made.lines, f"{stem}_r = flow.tensor.tie_shape {apart} : {kind}{{{', '.join(sizes)}}}"]
 
 
+def place(stem: str, image: str, kind: str, result: str, stride: int) -> list[str]:
+    """Squares of pixels, which are the outer part of the channels, in their places."""
+    made = _Computation(stem)
+    *sizes, channels, element = kind[len("tensor<"):-1].split("x")
+    each = str(int(channels) // stride**2)
+    wide = f"tensor<{'x'.join([*sizes, str(stride), str(stride), each, element])}>"
+    dims = _image_dims(made, image, kind)
+    whole = ", ".join([*(dims.get(axis, size) for axis, size in enumerate(sizes)), str(stride), str(stride), each])
+    split = made.add(
+        f"tensor.expand_shape {image} [[0], [1], [2], [3, 4, 5]] output_shape [{whole}] : {kind} into {wide}")
+    return _placed(made, split, wide, "n, h, w, u, a, c", (*sizes, stride, stride, each), dims, result)
+
+
 def repeat(stem: str, image: str, kind: str, result: str, up: int, across: int) -> list[str]:
     """Each pixel so many times below and beside itself."""
     made = _Computation(stem)
-    *sizes, element = kind[len("tensor<"):-1].split("x")
-    n, h, w, c = sizes
-    wide = f"tensor<{'x'.join([n, h, str(up), w, str(across), c, element])}>"
-    dims = [made.add(f"tensor.dim {image}, {made.number(axis)} : {kind}")
-            for axis, size in enumerate(sizes) if size == "?"]
-    empty = made.add(f"tensor.empty({', '.join(dims)}) : {wide}")
+    *sizes, channels, _ = kind[len("tensor<"):-1].split("x")
+    dims = _image_dims(made, image, kind)
+    return _placed(made, image, kind, "n, h, w, c", (*sizes, up, across, channels), dims, result)
+
+
+def _image_dims(made: _Computation, image: str, kind: str) -> dict[int, str]:
+    """The values of its open sizes by their axes."""
+    return {axis: made.add(f"tensor.dim {image}, {made.number(axis)} : {kind}")
+            for axis, size in enumerate(_dimensions(kind)) if size == "?"}
+
+
+def _placed(made: _Computation, source: str, kind: str, axes: str, sizes: tuple[Any, ...], dims: dict[int, str],
+            result: str) -> list[str]:
+    """Lines that make an image of h * u rows and w * a columns.
+
+    axes   those of the source, by their names.
+    sizes  n, h, w, u, a and c; `dims` has the values of those that are open.
+    """
+    n, h, w, u, a, c = map(str, sizes)
+    element = kind[:-1].rpartition("x")[2]
+    wide = f"tensor<{'x'.join([n, h, u, w, a, c, element])}>"
+    empty = made.add(f"tensor.empty({', '.join(dims.values())}) : {wide}")
     whole, parallel = "(n, h, u, w, a, c)", ", ".join(['"parallel"'] * 6)
-    lines = [
-        f"{stem}_wide = linalg.generic {{indexing_maps = [affine_map<{whole} -> (n, h, w, c)>, "
+    stem = made.stem
+    return [
+        *made.lines,
+        f"{stem}_wide = linalg.generic {{indexing_maps = [affine_map<{whole} -> ({axes})>, "
         f"affine_map<{whole} -> {whole}>], iterator_types = [{parallel}]}} "
-        f"ins({image} : {kind}) outs({empty} : {wide}) {{",
+        f"ins({source} : {kind}) outs({empty} : {wide}) {{",
         f"^bb0(%in: {element}, %out: {element}):",
         f"  linalg.yield %in : {element}",
         f"}} -> {wide}",
         f"{stem}_r = tensor.collapse_shape {stem}_wide [[0], [1, 2], [3, 4], [5]] : {wide} into {result}",
     ]
-    return [*made.lines, *lines]
 
 
 def open_sizes(kernel: Any) -> list[str]:

@@ -126,6 +126,36 @@ class OpenRewriter:
         self.set_last(node.output[0], self.open_call(kernel, shape, [self.last[source]]))
         return True
 
+    def on_depthtospace(self, node: Any) -> bool:
+        """Channels that become pixels, as canonical.reduce() writes it for transposed convolutions."""
+        source, sizes = node.input[0], self.open.get(node.output[0])
+        if source not in self.last or sizes is None:
+            return False
+        stride = self.attributes(node)["blocksize"]
+        n, c, h, w = sizes
+        self.set_last(node.output[0], self.emit(
+            "TaktPlace", [self.last[source]], self.fresh("place"), (n, h, w, c), DOMAIN, self.element_types[source],
+            stride=stride))
+        return True
+
+    def place_row(self, node: Any) -> bool:
+        """The same of a row of pixels, which lie so already with the channels last: Reshape, Transpose, Reshape."""
+        source, split = node.input[0], self.open.get(node.output[0], ())
+        turn = self.only_consumer(node.output[0])
+        join = None if turn is None or turn.op_type != "Transpose" else self.only_consumer(turn.output[0])
+        sizes = None if join is None or join.op_type != "Reshape" else self.open.get(join.output[0])
+        if (source not in self.last or sizes is None or len(split) != 4 or not open_sizes.is_image(sizes)
+                or list(self.attributes(turn)["perm"]) != [0, 2, 3, 1]):
+            return False
+        n, stride, c, w = split
+        if self.open.get(source) != (n, stride * c, 1, w) or sizes[:3] != (n, c, 1):
+            return False
+        self.done.update((id(turn), id(join)))
+        twin = self.emit("Reshape", [self.last[source], self.constant(np.array([n, 1, -1, c]))], self.fresh("place"),
+                         (n, 1, sizes[3], c), element=self.element_types[source])
+        self.set_last(join.output[0], twin)
+        return True
+
     def open_norm(self, node: Any) -> bool:
         """A norm of rows that several open sizes count, as one of a matrix: the compiler would divide by the sizes for
         each number."""

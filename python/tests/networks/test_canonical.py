@@ -81,6 +81,25 @@ def test_transposed_convolutions(tmp_path, kernel, attributes, end):
     check_reduced(tmp_path, net, [1, 6, 7, 9][: 2 + len(kernel)], net.node("Neg", x), {"ConvTranspose"})
 
 
+@pytest.mark.parametrize("kernel, attributes", TRANSPOSED)
+def test_transposed_convolutions_of_any_size(tmp_path, kernel, attributes):
+    onnx = pytest.importorskip("onnx")
+    from takt.networks import canonical
+
+    net, path, reduced_path = Net(), tmp_path / "net.onnx", tmp_path / "reduced.onnx"
+    x = net.node("ConvTranspose", "x", net.weights(6, 5, *kernel), net.weights(5), **attributes)
+    net.save(path, [1, 6, None, None][:2 + len(kernel)], net.node("Neg", net.node("Relu", x)))
+    reduced = canonical.reduce(onnx.load(path))
+    onnx.save(reduced, reduced_path)
+    has_one_stride = len({*attributes.get("strides", [1])}) == 1
+    assert ("ConvTranspose" not in kinds(reduced)) == has_one_stride
+    for sizes in ((7, 9), (3, 4), (2, 5)):
+        x = np.random.default_rng(1).standard_normal((1, 6, *sizes[:len(kernel)])).astype(np.float32)
+        want, got = expected(path, x), expected(reduced_path, x)
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("kernel, attributes, count", [
     ((4, 4), {"strides": [2, 2], "pads": [1] * 4}, 4),
     ((3, 3), {"strides": [2, 2], "pads": [1] * 4, "output_padding": [1, 1]}, 4),

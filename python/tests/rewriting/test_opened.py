@@ -205,3 +205,39 @@ def test_a_mask_of_other_sizes_is_an_error(needs_compiler, tmp_path):
         function = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().function()
     with pytest.raises(takt.Error, match="mismatched size"):
         function(np.zeros((1, 9, 6), np.float32))
+
+
+def wave(net):
+    """Convolutions of one dimension, with a sequence that is made shorter and longer again."""
+    x = net.node("Relu", net.node("Conv", "x", net.weights(24, 6, 5), net.weights(24), pads=[2, 2]))
+    y = net.node("Conv", x, net.weights(24, 1, 3), group=24, strides=[2], pads=[1, 1])
+    y = net.node("Relu", net.node("MaxPool", y, kernel_shape=[3], pads=[1, 1]))
+    y = net.node("ConvTranspose", y, net.weights(24, 16, 4), net.weights(16), strides=[2], pads=[1, 1])
+    y = net.node("LeakyRelu", net.node("Slice", y, *(net.constant(np.array([each])) for each in (0, -1, 2))), alpha=0.1)
+    return net.node("Conv", net.node("ConvTranspose", y, net.weights(16, 8, 3), strides=[2], pads=[1, 1]),
+                    net.weights(6, 8, 3), dilations=[3], pads=[3, 3])
+
+
+def test_kernels_take_sequences_of_any_length(needs_compiler, tmp_path):
+    net = Net()
+    shape, result = [1, 6, None], wave(net)
+    calls, _ = functions(net.model(shape, result))
+    assert calls == {"takt_conv2d_f32": 4, "takt_depthwise2d_f32": 1, "takt_max_pool2d_f32": 1}, calls
+    for artifact, got, want in results(tmp_path, net, shape, result, [(1, 6, 2), (1, 6, 33), (1, 6, 500)]):
+        assert artifact.recipe.name == "native", artifact.report
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+def test_transposed_convolutions_take_images_of_each_size(needs_compiler, tmp_path):
+    net = Net()
+    x = net.node("Relu", net.conv("x", 3, 16, strides=[2, 2]))
+    x = net.node("Relu", net.node("ConvTranspose", x, net.weights(16, 8, 2, 2), net.weights(8), strides=[2, 2]))
+    x = net.node("ConvTranspose", x, net.weights(8, 5, 3, 3), strides=[2, 2], pads=[1, 1, 1, 1])
+    shape, sizes = ["n", 3, None, None], [(1, 3, 2, 3), (2, 3, 9, 6), (1, 3, 40, 31)]
+    calls, _ = functions(net.model(shape, x))
+    assert calls == {"takt_conv2d_f32": 3}, calls
+    for artifact, got, want in results(tmp_path, net, shape, x, sizes):
+        assert artifact.recipe.name == "native", artifact.report
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
