@@ -231,6 +231,8 @@ class QuantizedRewriter:
         root = found.pop() if len(found) == 1 else None
         if root is None or self.sizes(root) is None or self.sizes(node.output[0]) != self.sizes(root):
             return None
+        if root in self.open and len(self.open[root]) > 4:  # open_calls names sizes of four dimensions.
+            return None
         return root
 
     def table_of(self, output: str, root: str, makers: dict[str, Any]) -> np.ndarray | None:
@@ -341,7 +343,7 @@ class QuantizedRewriter:
         (left, left_scale), (right, right_scale) = (tensors[name] for name in node.input)
         is_open = any(isinstance(size, open_sizes.Open) for size in shape)
         count = math.prod(map(open_sizes.nominal, shape))
-        if not 0 < count < 2**31:
+        if not 0 < count < 2**31 or is_open and len(shape) > 4:
             return False
         call = tiled_calls.TiledCall(
             "takt_add_i8", ("i8",) * 3,
@@ -351,7 +353,7 @@ class QuantizedRewriter:
         self.done.add(id(user))
         if relu is not None:
             self.done.add(id(relu))
-        if left in self.last or right in self.last or is_open:
+        if left in self.last or right in self.last or is_open and open_sizes.is_image(shape):
             n, c, h, w = shape
             twin = self.kernel(call, [self.to_last(left), self.to_last(right)], self.fresh("sum"),
                                (n, h, w, c), element)

@@ -111,11 +111,11 @@ def function(name: str, call: TiledCall, types: tuple[str, ...]) -> Iterator[str
     yield "        %y_index = stream.dispatch.workgroup.id[1] : index"
     yield "        %y = arith.index_cast %y_index : index to i32"
     if call.open_rows is None:
-        yield f"        %rows = arith.constant {call.tile_rows} : i32"
+        yield f"        %own_rows = arith.constant {call.tile_rows} : i32"
     else:
-        yield f"        %rows = arith.index_cast %{open_calls.TILE_ROWS} : index to i32"
-    yield "        %begin = arith.muli %y, %rows : i32"
-    arguments += ["%x", "%begin", "%rows"]
+        yield f"        %own_rows = arith.index_cast %{open_calls.TILE_ROWS} : index to i32"
+    yield "        %begin = arith.muli %y, %own_rows : i32"
+    arguments += ["%x", "%begin", "%own_rows"]
     for i, factor in enumerate(call.factors):
         bits = int(np.float32(factor).view(np.uint32))
         yield f"        %f{i} = arith.constant 0x{bits:08X} : f32"

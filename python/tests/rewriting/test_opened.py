@@ -241,3 +241,24 @@ def test_transposed_convolutions_take_images_of_each_size(needs_compiler, tmp_pa
         assert artifact.recipe.name == "native", artifact.report
         assert got.shape == want.shape
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [[1, None, 16], ["batch", None, 16]])
+def test_kernels_of_bytes_take_any_number_of_rows(needs_compiler, tmp_path, shape):
+    net = QuantizedNet()
+
+    def product(x):
+        weights = net.random.integers(-127, 128, (16, 16)).astype(np.int8)
+        return net.node("MatMul", x, net.integers(weights, np.full(16, 0.003, np.float32), 1))
+
+    x = net.quantize("x", 0.05, 3)
+    y = net.quantize(product(x), 0.05, -7)
+    y = net.quantize(net.node("Mul", y, net.node("Sigmoid", y)), 0.05, -7)
+    result = product(net.quantize(net.node("Add", x, y), 0.05, -7))
+    calls, _ = functions(net.model(shape, result))
+    assert calls == {"takt_conv2d_i8": 1, "takt_conv2d_i8_f32": 1, "takt_map_i8": 1, "takt_add_i8": 1}, calls
+    for artifact, got, want in results(tmp_path, net, shape, result, [(1, 1, 16), (1, 40, 16), (1, 300, 16)]):
+        assert artifact.recipe.name == "native", artifact.report
+        # A byte before the last product may be rounded to the other side.
+        error = np.abs(got - want)
+        assert error.max() <= 1.001 * 0.05 * 127 * 0.003 and (error > 1e-5).mean() < 0.01
