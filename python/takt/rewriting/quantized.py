@@ -34,6 +34,7 @@ _PRODUCTS = {"MatMul", "Gemm", "Conv", "ConvTranspose", "Einsum"}
 _BIAS_STEPS_MIN = 1 << 24
 # Some 20 us of a fast core.
 _TILE_BYTES = 32 << 10
+_ROWS_MAX = 2**31 - 1  # Of a tile.
 # As in src/kernels/rows_i8.h.
 _NORM_SIZE_MAX = 1 << 16
 
@@ -126,7 +127,7 @@ class QuantizedRewriter:
         finder = scales.StepFinder(self.onnx, nodes, self.constants)
         for node in nodes:
             source = finder.find(node.output[0]) if node.op_type == "Mul" else None
-            if source is not None and self.shape(source) is not None:
+            if source in self.shapes or len(self.open.get(source, ())) in range(1, 5):
                 self.quantization.stepped[node.output[0]] = source
 
     def is_bytes(self, name: str) -> bool:
@@ -511,7 +512,7 @@ class QuantizedRewriter:
         """A kernel of bytes whose results are floats, with the operands of
         `quantized_product`; `name`: the tensor of bytes as floats."""
         groups, outs = shape[15], shape[6]
-        if groups > 1 and outs // groups < BLOCK // 2 or opened is not None and name in self.quantization.stepped:
+        if groups > 1 and outs // groups < BLOCK // 2:
             return False  # Most of a block of channels would be empty.
         bias = self.constant(bias.astype(np.float32))
         scale = Scale(0.0, 0)  # It is found in the call.
@@ -553,15 +554,19 @@ class QuantizedRewriter:
         of parts of them."""
         floats = self.to_last(source) if is_last else self.to_first(source)
         if floats not in self.ranges:
-            shape = self.shape(source)
+            shape = self.sizes(source)
             if is_last:
                 shape = (shape[0], *shape[2:], shape[1])
-            count = math.prod(shape)
-            tile = min(count, _TILE_BYTES)
-            find = tiled_calls.TiledCall("takt_range_f32", ("f32", "f32"), (count,), (), 1, count, tile, 0)
-            found = self.kernel(find, [floats], self.fresh("ranges"), (2 * find.pixel_tiles,))
+            count, rows, tile, ranges = open_calls.COUNT, 0, _TILE_BYTES, 1
+            if source not in self.open:
+                count = rows = math.prod(shape)
+                tile = min(count, _TILE_BYTES)
+                ranges = -(-count // tile)
+            find = tiled_calls.TiledCall(
+                "takt_range_f32", ("f32", "f32"), (count,), (), 1, rows, tile if rows else _ROWS_MAX, 0)
+            found = self.kernel(find, [floats], self.fresh("ranges"), (2 * ranges,))
             call = tiled_calls.TiledCall(
-                "takt_quantize_i8", ("f32", "f32", "i8"), (count,), (), 1, count, tile, 0)
+                "takt_quantize_i8", ("f32", "f32", "i8"), (count,), (), 1, rows, tile, 0)
             quantized = self.kernel(call, [floats, found], self.fresh("bytes"), shape, self.onnx.TensorProto.INT8)
             self.ranges[floats] = quantized, found
         return self.ranges[floats]

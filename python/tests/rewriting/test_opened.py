@@ -262,3 +262,17 @@ def test_kernels_of_bytes_take_any_number_of_rows(needs_compiler, tmp_path, shap
         # A byte before the last product may be rounded to the other side.
         error = np.abs(got - want)
         assert error.max() <= 1.001 * 0.05 * 127 * 0.003 and (error > 1e-5).mean() < 0.01
+
+
+def test_scales_of_any_number_of_rows_are_found_in_calls(needs_compiler, tmp_path):
+    net = Net()
+    net.nodes.append(onnx.helper.make_node("DynamicQuantizeLinear", ["x"], ["bytes", "scale", "zero"]))
+    weights = net.random.integers(-127, 128, (48, 32)).astype(np.int8)
+    sums = net.node("Cast", net.node("MatMulInteger", "bytes", net.constant(weights), "zero"), to=1)
+    result = net.node("Mul", sums, net.node("Mul", "scale", net.constant(np.float32(0.004))))
+    shape = [1, None, 48]
+    calls, _ = functions(net.model(shape, result))
+    assert calls == {"takt_range_f32": 1, "takt_quantize_i8": 1, "takt_conv2d_i8_f32": 1}, calls
+    for artifact, got, want in results(tmp_path, net, shape, result, [(1, 1, 48), (1, 40, 48), (1, 3000, 48)]):
+        assert artifact.recipe.name == "native", artifact.report
+        assert np.abs(got - want).max() <= 1e-5 * np.ptp(want)
