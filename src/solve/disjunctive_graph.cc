@@ -577,17 +577,23 @@ void DisjunctiveGraph::Apply(const Move& move) {
   ComputeMakespan();
 }
 
+void DisjunctiveGraph::VisitMoves(
+    uint32_t v, absl::FunctionRef<int64_t(uint32_t)> limit,
+    absl::FunctionRef<uint32_t(uint32_t)> pick,
+    absl::FunctionRef<void(const Move&)> visit) {
+  ForEachMove(
+      v, {v, v}, [limit](uint32_t a, Way) { return limit(a); }, pick, visit);
+}
+
 void DisjunctiveGraph::Apply(const Exchange& exchange) {
   const uint32_t x = exchange.other;
   const uint32_t behind = exchange.is_behind ? 1 : 0;
   Apply(Move{exchange.operation, exchange.alternative, position(x) + behind});
   Move best;
   int64_t limit = std::numeric_limits<int64_t>::max();
-  ForEachMove(
-      x, {x, x},
-      [&](uint32_t a, Way) {
-        return a == exchange.other_alternative ? limit : -1;
-      },
+  VisitMoves(
+      x,
+      [&](uint32_t a) { return a == exchange.other_alternative ? limit : -1; },
       [](uint32_t) { return 0; },
       [&](const Move& move) {
         if (move.value >= limit) return;

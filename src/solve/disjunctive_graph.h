@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "solve/problem.h"
 
@@ -143,6 +144,12 @@ class DisjunctiveGraph {
   template <typename Limit, typename Pick, typename Visit>
   void ForEachMove(uint32_t v, const Block& block, Limit&& limit, Pick&& pick,
                    Visit&& visit);
+
+  // The same of all moves whose value is at most limit(alternative), where
+  // speed counts less than code.
+  void VisitMoves(uint32_t v, absl::FunctionRef<int64_t(uint32_t)> limit,
+                  absl::FunctionRef<uint32_t(uint32_t)> pick,
+                  absl::FunctionRef<void(const Move&)> visit);
 
   // Carries the move out; heads, tails and makespan follow.
   void Apply(const Move& move);

@@ -239,8 +239,8 @@ bool TabuSearch::MakeExchange(int64_t limit) {
 
 void TabuSearch::ForAllMoves(
     uint32_t v, absl::FunctionRef<void(const DisjunctiveGraph::Move&)> visit) {
-  graph_.ForEachMove(
-      v, {v, v}, [](uint32_t, Way) { return kNever; },
+  graph_.VisitMoves(
+      v, [](uint32_t) { return kNever; },
       [this](uint32_t count) { return random_.Below(count); }, visit);
 }
 
