@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Exports networks by PyTorch's exporters: of torchvision, timm, ultralytics, transformers, policies.py and dense.py.
+"""Exports networks by PyTorch's exporters: of torchvision, timm, ultralytics, transformers, policies.py, dense.py
+and sequences.py.
 
 The graphs are what users have: with chains of operations for shapes, masks and weights that
 make_networks.py does not write. Weights are random. benchmarks/networks.py measures them.
@@ -19,6 +20,7 @@ from torch import nn
 
 from dense import DENSE
 from policies import POLICIES
+from sequences import SEQUENCES
 
 TORCHVISION = (
     "convnext_tiny densenet121 efficientnet_b0 googlenet maxvit_t mnasnet1_0 mobilenet_v3_large "
@@ -147,7 +149,7 @@ def picture(size):
 
 
 def networks():
-    """Functions that make a network and its inputs, by name."""
+    """Functions that make a network and its inputs, by name; and which of the first input's sizes stay open, if any."""
     found = {
         "act": lambda: (ActionChunks(), (*picture(224), torch.randn(1, 14))),
         "occupancy": lambda: (Occupancy(), (torch.randn(1, 1, 16, 48, 48),)),
@@ -157,6 +159,9 @@ def networks():
     }
     for name, (make, shapes) in DENSE.items():
         found[name] = lambda make=make, shapes=shapes: (make(), tuple(torch.randn(*shape) for shape in shapes))
+    for name, (make, shapes, axes) in SEQUENCES.items():
+        found[name] = lambda make=make, shapes=shapes, axes=axes: (
+            make(), tuple(torch.randn(*shape) for shape in shapes), axes)
     found["raft_small"] = lambda: (Flow(), (torch.randn(1, 3, 128, 160), torch.randn(1, 3, 128, 160)))
     for name in TORCHVISION:
         options = {"init_weights": False, "aux_logits": False} if name == "googlenet" else {}
@@ -201,7 +206,7 @@ def yolo_network(name):
 
 def export(make, path, is_dynamo, is_half):
     torch.manual_seed(1)
-    network, inputs = make()
+    network, inputs, *axes = make()
     if is_half:
         network, inputs = network.half(), tuple(each.half() for each in inputs)
     for module in network.modules():  # Statistics as of a network that has learned.
@@ -209,6 +214,8 @@ def export(make, path, is_dynamo, is_half):
             module.running_mean.normal_(0, 0.1)
             module.running_var.uniform_(0.5, 1.5)
     options = {"external_data": False} if is_dynamo else {"opset_version": 17}
+    if axes:
+        options |= {"input_names": ["x"], "dynamic_axes": {"x": {axis: f"size{axis}" for axis in axes[0]}}}
     with torch.no_grad():
         torch.onnx.export(Output(network).eval(), inputs, str(path), dynamo=is_dynamo, **options)
 
