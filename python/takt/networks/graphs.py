@@ -124,6 +124,10 @@ class Graph(NodeReader):
         ordered = sorted(nodes, key=lambda node: node.op_type != "Constant")
         result.graph.node.extend(needed(ordered, self.results)[0])
         result.graph.initializer.extend(self.new)
+        # onnx does not infer what loops with open sizes give.
+        inner = {name for node in result.graph.node if any(each.HasField("g") for each in node.attribute)
+                 for name in node.output}
+        result.graph.value_info.extend(value for value in self.graph.value_info if value.name in inner)
         return result
 
 

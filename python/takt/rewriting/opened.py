@@ -14,8 +14,6 @@ from .kernel_calls import (CHANNELS_MAX, DOMAIN, TAPS_MAX, WINOGRAD, Kernel, has
                            prefers_winograd, squares_of)
 from .packing import join_groups, pack_winograd
 
-_INT64 = 7  # As onnx.TensorProto numbers it.
-
 
 @dataclasses.dataclass(frozen=True)
 class OpenShape:
@@ -172,8 +170,9 @@ class OpenRewriter:
         apart = self.emit("TaktBarrier", [flat], self.fresh("apart"), rows, DOMAIN)
         norm = self.emit(node.op_type, [apart, *node.input[1:]], self.fresh("norm"), rows, **{**own, "axis": -1})
         apart = self.emit("TaktBarrier", [norm], self.fresh("apart"), rows, DOMAIN)
-        before = self.emit("Shape", [source], self.fresh("sizes"), (len(sizes) - 1,), element=_INT64, end=-1)
-        whole = self.emit("Concat", [before, width], self.fresh("sizes"), (len(sizes),), element=_INT64, axis=0)
+        int64 = self.onnx.TensorProto.INT64
+        before = self.emit("Shape", [source], self.fresh("sizes"), (len(sizes) - 1,), element=int64, end=-1)
+        whole = self.emit("Concat", [before, width], self.fresh("sizes"), (len(sizes),), element=int64, axis=0)
         self.emit("Reshape", [apart, whole], output, sizes)
         return True
 

@@ -11,7 +11,7 @@ importer makes of the network.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -282,11 +282,11 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
             onnx.numpy_helper.from_array(array, name)
             for name, array in self.new_constants.items() if name in used
         ]
-        values = [v for v in graph.value_info if v.name in self.made and v.name in used]
+        values = [v for v in graph.value_info if v.name in self.made and v.name in used and v.name not in self.open]
         values += [
             onnx.helper.make_tensor_value_info(
                 name, element, [size if isinstance(size, int) else None for size in shape])
-            for name, (shape, element) in self.new_values.items() if name in used
+            for name, (shape, element) in [*self.new_values.items(), *self.open_values()] if name in used
         ]
         constants = set(self.constants)
         inputs = [v for v in graph.input if v.name not in constants]
@@ -300,6 +300,12 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         return result
 
     # Convolutions.
+
+    def open_values(self) -> Iterator[tuple[str, tuple[open_sizes.Sizes, int]]]:
+        """The sizes and types of tensors that keep their names, of which open_sizes knows more than onnx."""
+        for value in self.model.graph.value_info:
+            if value.name in self.open and value.name in self.made:
+                yield value.name, (self.open[value.name], value.type.tensor_type.elem_type)
 
     def on_conv(self, node: Any) -> bool:
         weights = self.constants.get(node.input[1])

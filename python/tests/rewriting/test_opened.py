@@ -276,3 +276,24 @@ def test_scales_of_any_number_of_rows_are_found_in_calls(needs_compiler, tmp_pat
     for artifact, got, want in results(tmp_path, net, shape, result, [(1, 1, 48), (1, 40, 48), (1, 3000, 48)]):
         assert artifact.recipe.name == "native", artifact.report
         assert np.abs(got - want).max() <= 1e-5 * np.ptp(want)
+
+
+@pytest.mark.parametrize("shape", [[1, 6, None], ["batch", 6, None]])
+def test_what_follows_a_recurrent_layer_has_its_sizes(needs_compiler, tmp_path, shape):
+    """A layer with an open number of sequences is a loop, and with one sequence a loop of calls."""
+    net = Net()
+    turned = net.node("Transpose", net.node("AveragePool", "x", kernel_shape=[3], pads=[1, 1]), perm=[2, 0, 1])
+    net.nodes.append(onnx.helper.make_node(
+        "LSTM", [turned, net.weights(2, 32, 6), net.weights(2, 32, 8), net.weights(2, 64)], ["all"], hidden_size=8,
+        direction="bidirectional"))
+    x = net.node("Reshape", net.node("Transpose", "all", perm=[0, 2, 1, 3]), net.constant(np.array([0, 0, -1])))
+    x = net.node("Transpose", x, perm=[1, 2, 0])
+    gate = net.node("MatMul", net.node("ReduceMean", x, axes=[2], keepdims=0), net.weights(16, 16))
+    x = net.node("Mul", x, net.node("Unsqueeze", net.node("Sigmoid", gate), net.constant(np.array([2]))))
+    x = net.node("Transpose", net.node("Conv", x, net.weights(16, 16, 3), pads=[1, 1]), perm=[0, 2, 1])
+    result = net.node("MatMul", x, net.weights(16, 5))
+    sizes = [(1, 6, 1), (1, 6, 40)] if shape[0] == 1 else [(1, 6, 7), (3, 6, 20)]
+    for artifact, got, want in results(tmp_path, net, shape, result, sizes):
+        assert artifact.recipe.name == "native", artifact.report
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
