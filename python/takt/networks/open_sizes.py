@@ -13,7 +13,7 @@ import numpy as np
 
 from . import counts, elementwise, graphs, inference
 
-_NOMINAL = 256  # Of the sizes of inputs. A guess, from which the sizes of tiles are made.
+NOMINAL = 256  # Of the sizes of inputs. A guess, from which the sizes of tiles are made.
 _SAME = elementwise.UNARY | {
     "BatchNormalization", "DequantizeLinear", "Dropout", "GroupNormalization", "InstanceNormalization",
     "LayerNormalization", "LogSoftmax", "QuantizeLinear", "RMSNormalization", "Softmax",
@@ -73,7 +73,7 @@ class _Sizes(counts.Counts):
         self.sizes.update((name, list(shape)) for name, shape in shapes.items())
         for value in graph.input:
             if value.name in self.stated:
-                self.note(value.name, self.stated[value.name], _NOMINAL)
+                self.note(value.name, self.stated[value.name], NOMINAL)
 
     def known(self, number: int) -> int:
         return number

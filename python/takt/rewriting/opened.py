@@ -196,7 +196,8 @@ class OpenRewriter:
             return None
         groups = c if groups is None else groups
         numbers = (*_named((n, h, w), "nhw"), c, *_named((oh, ow), ("oh", "ow")), oc, *geometry, groups)
-        nominal = tuple(map(open_sizes.nominal, (n, h, w, c, oh, ow, oc, *geometry, groups)))
+        rows, columns, out_rows, out_columns = map(_many, (h, w, oh, ow))
+        nominal = (open_sizes.nominal(n), rows, columns, c, out_rows, out_columns, oc, *geometry, groups)
         return OpenShape(numbers, nominal, pads_behind, (n, oh, ow, oc))
 
 
@@ -212,10 +213,15 @@ def product_shape(sizes: open_sizes.Sizes, outer: int) -> tuple[tuple[int, ...],
     def shape(count: int | str) -> tuple[Any, ...]:
         return (1, 1, count, inner, 1, count, outer, 1, 1, 1, 1, 1, 1, 0, 0, 1)
 
-    nominal = shape(math.prod(rows))
     if all(isinstance(size, int) for size in sizes):
-        return nominal, None
+        return shape(math.prod(rows)), None
+    nominal = shape(max(math.prod(rows), open_sizes.NOMINAL))  # Else a size of which little is known makes tiny tiles.
     return nominal, OpenShape(shape(open_calls.ROWS), nominal, (0, 0), (*sizes[:-1], outer))
+
+
+def _many(size: open_sizes.Size) -> int:
+    """What a size of an image may be. Tiles of one pixel would come of an open size of which nothing is known."""
+    return open_sizes.nominal(size) if isinstance(size, int) or size.nominal > 1 else open_sizes.NOMINAL
 
 
 def of_rows(call: Any, shape: OpenShape | None) -> Any:

@@ -243,6 +243,18 @@ def test_transposed_convolutions_take_images_of_each_size(needs_compiler, tmp_pa
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
+def test_rows_of_which_little_is_known_make_no_tiny_tiles():
+    """Here they are the outermost of four sizes, which often is 1."""
+    net = Net()
+    states = net.node("Reshape", "x", net.constant(np.array([-1, 2, 1, 16])))
+    rows = net.node("Reshape", net.node("Transpose", states, perm=[0, 2, 1, 3]), net.constant(np.array([0, 0, -1])))
+    product = net.node("MatMul", rows, net.weights(32, 48))
+    wave = net.node("Conv", net.node("Transpose", rows, perm=[1, 2, 0]), net.weights(24, 32, 3), pads=[1, 1])
+    wave = net.node("Transpose", wave, perm=[2, 0, 1])
+    calls, kernels = functions(net.model([None, 2, 1, 16], net.node("Concat", product, wave, axis=2)))
+    assert calls == {"takt_conv2d_f32": 2} and all(kernel.tile_pixels >= 32 for kernel in kernels)
+
+
 @pytest.mark.parametrize("shape", [[1, None, 16], ["batch", None, 16]])
 def test_kernels_of_bytes_take_any_number_of_rows(needs_compiler, tmp_path, shape):
     net = QuantizedNet()
