@@ -290,7 +290,7 @@ class _Reducer(graphs.Graph):
             in_shape, out_shape = ((*s[:2], 1, s[2]) for s in (in_shape, out_shape))
         strides = attributes.get("strides", [1, 1])
         is_open = None in in_shape
-        if is_open and (in_shape[1] is None or not is_image and in_shape[0] is None or is_image and len({*strides}) > 1):
+        if is_open and (in_shape[1] is None or (len({*strides}) > 1 if is_image else in_shape[0] is None)):
             return False
         if (attributes.get("group", 1) != 1 or max(attributes.get("dilations", [1])) > 1
                 or attributes.get("auto_pad", b"NOTSET") != b"NOTSET" or "output_shape" in attributes):
@@ -305,8 +305,8 @@ class _Reducer(graphs.Graph):
         if is_open:  # Any size has the same phases.
             more = attributes.get("output_padding", [0, 0])
             in_shape = [in_shape[0], in_shape[1], *(size or _NOMINAL for size in in_shape[2:])]
-            out_shape = [*out_shape[:2], *((in_shape[2 + i] - 1) * strides[i] + kernel[i] + more[i] - pads[i] - pads[2 + i]
-                                           for i in range(2))]
+            out_shape = [*out_shape[:2], *(
+                (in_shape[2 + i] - 1) * strides[i] + kernel[i] + more[i] - pads[i] - pads[2 + i] for i in range(2))]
         axes = [Phases(kernel[i], strides[i], pads[i], in_shape[2 + i], out_shape[2 + i]) for i in range(2)]
         waste = math.prod(axis.taps * axis.stride for axis in axes) / math.prod(kernel)
         if waste > _WASTE_MAX or not all(axis.is_padded for axis in axes):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Hashable, Mapping, Sequence, Tuple, Union
+from typing import Any, Hashable, Iterable, Mapping, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -50,7 +50,12 @@ def sizes_of(graph: Any, shapes: Mapping[str, tuple[int, ...]], reader: graphs.N
     others  that do not follow from those of inputs."""
     found = _Sizes(graph, shapes, reader, others or {})
     found.follow(graph.node)
-    return {name: tuple(sizes) for name, sizes in found.sizes.items() if any(isinstance(each, Open) for each in sizes)}
+    return {name: tuple(sizes) for name, sizes in found.sizes.items() if is_open(sizes)}
+
+
+def is_open(sizes: Iterable[Size | None]) -> bool:
+    """Whether a call finds one of them."""
+    return any(isinstance(size, Open) for size in sizes)
 
 
 def is_image(sizes: Sizes | None) -> bool:
@@ -242,9 +247,9 @@ def _windows(size: Size | None, taps: int, stride: int, dilation: int, pads: int
 
 
 def _joined(sizes: Sequence[Size]) -> Size:
-    """Of a row that has these parts."""
+    """The size of a row that has these parts."""
     total = sum(map(nominal, sizes))
-    return Open(("joined", tuple(sizes)), total) if any(isinstance(size, Open) for size in sizes) else total
+    return Open(("joined", tuple(sizes)), total) if is_open(sizes) else total
 
 
 def _broadcast(shapes: Sequence[Sequence[Size]]) -> list[Size | None]:

@@ -13,7 +13,7 @@ _HIDDEN_MAX = 1 << 13  # As in src/kernels/gru.h.
 
 def has_kernel(node: Any, attributes: Mapping[str, Any], constants: Mapping[str, np.ndarray]) -> bool:
     """Whether a kernel can compute such a layer of floats: one that runs forwards over all steps, with the usual
-    functions and constant weights. What the sizes of its tensors are does not count."""
+    functions and constant weights. The sizes of its tensors do not count."""
     inputs = [*node.input, *[""] * 8][:8]
     w, r = constants.get(inputs[1]), constants.get(inputs[2])
     if (w is None or r is None or any(each.dtype != np.float32 or each.shape[0] != 1 for each in (w, r))

@@ -184,7 +184,7 @@ class AttentionRewriter:
         """The constant that all masks add, each to scores of a shape of its own."""
         if len(masks) == 1 and masks[0][1] == shape:
             return masks[0][0]
-        if any(isinstance(size, open_sizes.Open) for size in shape):
+        if open_sizes.is_open(shape):
             return None
         if math.prod(shape) > _MASK_MAX or not all(self.is_float(name) for name, _ in masks):
             return None
@@ -370,7 +370,7 @@ class AttentionRewriter:
             return None
         batch, heads = outer if len(outer) == 2 else (1, *outer)
         is_bytes = match.scales is not None
-        is_open = any(isinstance(count, open_sizes.Open) for count in (batch, queries, keys))
+        is_open = open_sizes.is_open((batch, queries, keys))
         if not all(isinstance(count, int) for count in (heads, size, value_size)) or is_open and is_bytes:
             return None
         if max(size, value_size) > _SIZE_MAX or min(size, value_size) < 1 or not is_open and min(queries, keys) < 1:
@@ -474,11 +474,12 @@ class AttentionRewriter:
             element = self.onnx.TensorProto.INT8
         inputs = [self.to_first(name) for name in node.input]
         if node.output[0] in self.bias_sizes:
-            inputs[3] = self.checked_bias(*node.input, self.bias_sizes[node.output[0]])
+            query, key, _, bias = node.input
+            inputs[3] = self.checked_bias(query, key, bias, self.bias_sizes[node.output[0]])
         self.kernel(kernel, inputs, node.output[0], shape, element)
         return True
 
-    def checked_bias(self, query: str, key: str, value: str, bias: str, sizes: open_sizes.Sizes) -> str:
+    def checked_bias(self, query: str, key: str, bias: str, sizes: open_sizes.Sizes) -> str:
         """The bias with zeros of these sizes added: a call fails there if it has others."""
         if (bias, sizes) not in self.checked:
             name = bias

@@ -51,8 +51,8 @@ class OpenRewriter:
     """
 
     def unfold_products(self) -> None:
-        """Products of open tensors whose rows are one dimension only for the product, as products of what they were.
-        Then what follows can be part of their calls."""
+        """Drops the Reshapes around a product of an open tensor that make one dimension of its rows. Then what follows
+        can be part of the call."""
         makers = {name: node for node in self.nodes for name in node.output}
         replaced: dict[int, Any] = {}
         for node in self.nodes:
@@ -137,7 +137,8 @@ class OpenRewriter:
         return True
 
     def place_row(self, node: Any) -> bool:
-        """The same of a row of pixels, which lie so already with the channels last: Reshape, Transpose, Reshape."""
+        """As on_depthtospace(), for a row of pixels, in the form Reshape, Transpose, Reshape. With the channels last
+        they are in their places already."""
         source, split = node.input[0], self.open.get(node.output[0], ())
         turn = self.only_consumer(node.output[0])
         join = None if turn is None or turn.op_type != "Transpose" else self.only_consumer(turn.output[0])
@@ -202,8 +203,8 @@ class OpenRewriter:
 
 
 def product_shape(sizes: open_sizes.Sizes, outer: int) -> tuple[tuple[int, ...], OpenShape | None]:
-    """The shape of a product with constant weights as a convolution of a pixel, whose pixels are the rows of the left
-    operand, and the open one; None: the number of rows is known.
+    """A product with constant weights as a convolution of 1x1 over the rows of its left operand: the shape that it may
+    have, and the open shape, or None where the number of rows is known.
 
     sizes  of the left operand.
     outer  the columns of the weights.
@@ -213,7 +214,7 @@ def product_shape(sizes: open_sizes.Sizes, outer: int) -> tuple[tuple[int, ...],
     def shape(count: int | str) -> tuple[Any, ...]:
         return (1, 1, count, inner, 1, count, outer, 1, 1, 1, 1, 1, 1, 0, 0, 1)
 
-    if all(isinstance(size, int) for size in sizes):
+    if not open_sizes.is_open(sizes):
         return shape(math.prod(rows)), None
     nominal = shape(max(math.prod(rows), open_sizes.NOMINAL))  # Else a size of which little is known makes tiny tiles.
     return nominal, OpenShape(shape(open_calls.ROWS), nominal, (0, 0), (*sizes[:-1], outer))

@@ -294,7 +294,7 @@ class QuantizedRewriter:
 
     def note(self, name: str, sizes: open_sizes.Sizes | None, element: int) -> None:
         if sizes is not None:
-            is_open = any(isinstance(size, open_sizes.Open) for size in sizes)
+            is_open = open_sizes.is_open(sizes)
             (self.open if is_open else self.shapes)[name] = sizes
         self.element_types[name] = element
         self.dynamic.add(name)
@@ -342,7 +342,7 @@ class QuantizedRewriter:
             return False
         user, out = end
         (left, left_scale), (right, right_scale) = (tensors[name] for name in node.input)
-        is_open = any(isinstance(size, open_sizes.Open) for size in shape)
+        is_open = open_sizes.is_open(shape)
         count = math.prod(map(open_sizes.nominal, shape))
         if not 0 < count < 2**31 or is_open and len(shape) > 4:
             return False
@@ -390,7 +390,7 @@ class QuantizedRewriter:
         return True
 
     def on_layernormalization(self, node: Any) -> bool:
-        """Of bytes, to bytes, or of rows whose number is a product."""
+        """A norm of bytes that gives bytes, or one of rows that several open sizes count."""
         found = self.quantization.tensors.get(node.input[0])
         if found is None:
             return self.open_norm(node)

@@ -273,6 +273,12 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         self.pair_kernels()
         return bool(self.kernels)
 
+    def open_values(self) -> Iterator[tuple[str, tuple[open_sizes.Sizes, int]]]:
+        """The sizes and types of tensors that keep their names, of which open_sizes knows more than onnx."""
+        for value in self.model.graph.value_info:
+            if value.name in self.open and value.name in self.made:
+                yield value.name, (self.open[value.name], value.type.tensor_type.elem_type)
+
     def result(self) -> Any:
         onnx = self.onnx
         graph = self.model.graph
@@ -300,12 +306,6 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         return result
 
     # Convolutions.
-
-    def open_values(self) -> Iterator[tuple[str, tuple[open_sizes.Sizes, int]]]:
-        """The sizes and types of tensors that keep their names, of which open_sizes knows more than onnx."""
-        for value in self.model.graph.value_info:
-            if value.name in self.open and value.name in self.made:
-                yield value.name, (self.open[value.name], value.type.tensor_type.elem_type)
 
     def on_conv(self, node: Any) -> bool:
         weights = self.constants.get(node.input[1])
