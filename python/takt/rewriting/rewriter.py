@@ -16,7 +16,8 @@ from typing import Any, Iterator
 import numpy as np
 
 from . import (attention, batches, before_resize, beginnings, boxes, branches, channels_last, endings, equals, joined,
-               norms, opened, paired, quantized, recurrent, scatter, signed, slicing, stretched, tiled_calls, top_k)
+               norms, opened, paired, parted, quantized, recurrent, scatter, signed, slicing, stretched, tiled_calls,
+               top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, names, open_sizes
 from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import (CHANNELS_MAX, DOMAIN, ROWS_MAX, TAPS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS,
@@ -85,8 +86,9 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
 
 class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.BoxesRewriter,
                 channels_last.ChannelsLastRewriter, endings.EndingRewriter, joined.JoinedRewriter,
-                norms.NormRewriter, opened.OpenRewriter, paired.PairedRewriter, recurrent.RecurrentRewriter,
-                scatter.ScatterRewriter, slicing.SlicingRewriter, stretched.StretchRewriter, top_k.TopKRewriter,
+                norms.NormRewriter, opened.OpenRewriter, paired.PairedRewriter, parted.PartedRewriter,
+                recurrent.RecurrentRewriter, scatter.ScatterRewriter, slicing.SlicingRewriter,
+                stretched.StretchRewriter, top_k.TopKRewriter,
                 graphs.NodeReader):
     def __init__(self, model: Any, precision: str) -> None:
         import onnx
@@ -342,8 +344,10 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         shape = (*shape[:15], groups)
         taps = weights.shape[2] * weights.shape[3]
         is_depthwise = groups == in_shape[1] == out_shape[1] and groups > 1
-        if not is_depthwise and (taps > TAPS_MAX or weights.shape[1] > CHANNELS_MAX):
-            return self.as_patches(node, weights, bias, shape)
+        if not is_depthwise and weights.shape[1] > CHANNELS_MAX:
+            return False
+        if not is_depthwise and taps > TAPS_MAX:
+            return self.as_patches(node, weights, bias, shape) or self.in_parts(node, weights, bias, shape)
         n, (oc, oh, ow) = in_shape[0], out_shape[1:]
         output, images = self.images_behind(node.output[0])
         output, weights, bias = self.fold_scales(output, weights, bias, 2)
@@ -393,26 +397,34 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         is_depthwise = is_summed or groups == channels == outs > 1
         if is_summed:
             outs, ins, groups = channels, 1, channels
-        if (geometry is None or (groups > 1 and not is_depthwise)
-                or (not is_depthwise and (height * width > TAPS_MAX or ins > CHANNELS_MAX))):
+        if geometry is None or (groups > 1 and not is_depthwise) or (not is_depthwise and ins > CHANNELS_MAX):
             return False
         wide = outs + -outs % BLOCK
         rows = self.emit("Reshape", [self.to_first(name), self.constant(np.array([outs, ins, height, width]))],
                          self.fresh("rows"))
-        blocks = self.emit("Reshape", [self.lengthened(rows, 4, wide - outs), self.constant(np.array(
-            [wide // BLOCK, BLOCK, ins, height, width]))], self.fresh("blocks"))
-        packed = self.emit("Transpose", [blocks], self.fresh("packed"), (wide // BLOCK, height, width, ins, BLOCK),
-                           perm=[0, 3, 4, 2, 1])
+        long = self.lengthened(rows, 4, wide - outs)
         added = self.constant(np.zeros(wide, np.float32))
         if bias:
             added = self.lengthened(self.to_first(bias), 1, wide - (1 if is_summed else outs))
+        conv = (n, *in_shape[2:], channels, oh, ow, outs, *geometry, groups)
+        if not is_depthwise and height * width > TAPS_MAX:
+            return self.computed_in_parts(node, long, added, conv)
         function = "takt_depthwise2d_f32" if is_depthwise else "takt_conv2d_f32"
-        kernel = make_kernel(function, (n, *in_shape[2:], channels, oh, ow, outs, *geometry, groups))
-        twin = self.kernel(kernel, [self.to_last(source), packed, added], self.fresh("conv"), (n, oh, ow, outs))
+        packed = self.packed_in_calls(long, (wide, ins, height, width))
+        twin = self.kernel(make_kernel(function, conv), [self.to_last(source), packed, added], self.fresh("conv"),
+                           (n, oh, ow, outs))
         if is_summed:
             twin = self.emit("ReduceSum", [twin, self.constant(np.array([3]))], self.fresh("sums"), (n, oh, ow, 1))
         self.set_last(node.output[0], twin)
         return True
+
+    def packed_in_calls(self, weights: str, shape: tuple[int, ...]) -> str:
+        """Computed weights of whole blocks in the order of the kernels."""
+        wide, ins, height, width = shape
+        blocks = self.emit("Reshape", [weights, self.constant(np.array([wide // BLOCK, BLOCK, ins, height, width]))],
+                           self.fresh("blocks"))
+        return self.emit("Transpose", [blocks], self.fresh("packed"), (wide // BLOCK, height, width, ins, BLOCK),
+                         perm=[0, 3, 4, 2, 1])
 
     def lengthened(self, name: str, rank: int, count: int) -> str:
         """With so many zeros behind it, in the first of its dimensions."""
