@@ -5,17 +5,35 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from . import elementwise
+
+# What has the sizes of its first input.
+SAME_SIZES = elementwise.UNARY | {
+    "BatchNormalization", "DequantizeLinear", "Dropout", "GroupNormalization", "InstanceNormalization",
+    "LayerNormalization", "LogSoftmax", "QuantizeLinear", "RMSNormalization", "Softmax",
+}
 # Shapes can depend on the values of constants of so many elements.
 _ELEMENTS_MAX = 1024
 _LIST_MAX = 1 << 16
 
 
 def infer_shapes(model: Any) -> None:
-    """Writes down all shapes that onnx infers in `model`, an onnx.ModelProto."""
+    """Writes down all shapes that onnx infers in `model`, an onnx.ModelProto, and sizes that follow from those of
+    results: a compiler refuses two tensors of the same sizes where one size is stated for one of them alone."""
     graph, inferred = model.graph, inferred_graph(model)
     for field in ("node", "output", "value_info"):
         del getattr(graph, field)[:]
         getattr(graph, field).extend(getattr(inferred, field))
+    stated = {value.name: value.type.tensor_type.shape.dim for value in [*graph.value_info, *graph.output]
+              if value.type.tensor_type.HasField("shape")}
+    for node in reversed(graph.node):
+        if node.op_type not in SAME_SIZES or not node.input or not node.output:
+            continue
+        own, result = (stated.get(name, ()) for name in (node.input[0], node.output[0]))
+        if len(own) == len(result):
+            for dim, after in zip(own, result):
+                if after.HasField("dim_value") and not dim.HasField("dim_value"):
+                    dim.dim_value = after.dim_value
 
 
 def inferred_graph(model: Any, keeps_stated: bool = True) -> Any:

@@ -14,10 +14,6 @@ import numpy as np
 from . import counts, elementwise, graphs, inference
 
 NOMINAL = 256  # Of the sizes of inputs. A guess, from which the sizes of tiles are made.
-_SAME = elementwise.UNARY | {
-    "BatchNormalization", "DequantizeLinear", "Dropout", "GroupNormalization", "InstanceNormalization",
-    "LayerNormalization", "LogSoftmax", "QuantizeLinear", "RMSNormalization", "Softmax",
-}
 _WINDOWS = {"AveragePool", "Conv", "MaxPool"}
 
 
@@ -91,8 +87,12 @@ class _Sizes(counts.Counts):
             self.sizes[name] = noted
 
     def computed(self, node: Any) -> list[Size | None] | None:
-        """Sums: the numbers of a sequence with those before it."""
+        """Sums: the numbers of a sequence with those before it. And numbers that a constant chooses."""
         numbers = [self.counts.get(name) for name in node.input]
+        if node.op_type == "Where" and node.input[0] in self.constants and None not in numbers[1:]:
+            chosen = self.constants[node.input[0]].reshape(-1).tolist()
+            return ([pair[not is_first] for is_first, *pair in zip(chosen, *numbers[1:])]
+                    if len(chosen) == len(numbers[1]) == len(numbers[2]) else None)
         if node.op_type != "Add" or None in numbers or len({*map(len, numbers)}) != 1:
             return None
         return [None if None in pair else _joined(pair) for pair in zip(*numbers)]
@@ -117,7 +117,7 @@ class _Sizes(counts.Counts):
             return self.counts.get(node.input[0])
         if inputs[0] is None:
             return None
-        if kind in _SAME:
+        if kind in inference.SAME_SIZES:
             return list(inputs[0])
         if kind in elementwise.JOINING:
             return None if None in inputs else _broadcast(inputs)

@@ -36,3 +36,17 @@ def test_shapes_that_contradict_the_inputs_do_not_count(x, between, y, is_kept, 
     assert [value.name for value in model.graph.value_info] == (["a", "b"] if is_kept else [])
     sizes = inference.sizes_of(model.graph)
     assert sizes.get("y") == left and sizes["c"] == [2, 3]
+
+
+def test_sizes_of_results_hold_for_what_they_are_made_of():
+    """That is: for all that has the same sizes."""
+    value = helper.make_tensor_value_info
+    nodes = [helper.make_node("Expand", ["x", "sizes"], ["a"]), helper.make_node("Relu", ["a"], ["b"]),
+             helper.make_node("Softmax", ["b"], ["y"])]
+    graph = helper.make_graph(
+        nodes, "net", [value("x", TensorProto.FLOAT, [1, 8]), value("sizes", TensorProto.INT64, [2])],
+        [value("y", TensorProto.FLOAT, [3, "n"])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    inference.infer_shapes(model)
+    found = inference.sizes_of(model.graph)
+    assert found["a"] == found["b"] == found["y"] == [3, 8]

@@ -103,10 +103,14 @@ def test_numbers_of_shapes_are_followed():
              helper.make_node("Shape", ["y"], ["g"]),
              helper.make_node("Add", ["a", "g"], ["h"]),
              helper.make_node("Gather", ["h", "one"], ["rows"]),
-             helper.make_node("Expand", ["row", "rows"], ["i"])]
+             helper.make_node("Expand", ["row", "rows"], ["i"]),
+             helper.make_node("Where", ["second", "ones", "b"], ["j"]),
+             helper.make_node("Expand", ["row", "j"], ["k"])]
     found = sizes_of(nodes, {"x": ["n", "s", 4], "y": ["n", "t", 4]}, "f", two=np.array([0, 1]), one=np.array([1]),
-                     four=np.array([2, 2]), row=weights(1))
+                     four=np.array([2, 2]), row=weights(1),
+                     second=np.array([False, True]), ones=np.array([1, 1]))
     n, s, _ = found["x"]
+    assert found["k"] == (n, 1)
     assert n != s and found["d"] == found["e"] == found["f"] == (n, s, 2, 2)
     assert found["joined"][1] == found["i"][0] and found["joined"][1] not in (s, found["y"][1])
 
