@@ -5,6 +5,7 @@ An open size stands for what it is computed from: two that are equal have the sa
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import math
 from typing import Any, Hashable, Iterable, Mapping, Sequence, Tuple, Union
@@ -31,6 +32,14 @@ class Open:
 
 Size = Union[int, Open]
 Sizes = Tuple[Size, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Factors:
+    """Of which a size is the product: a number, and open sizes with how often each is one."""
+
+    number: int
+    opened: frozenset[tuple[Open, int]]
 
 
 def nominal(size: Size) -> int:
@@ -127,20 +136,30 @@ class _Sizes(counts.Counts):
             return None
         n, _, *sizes = inputs[0]
         if kind == "DepthToSpace":
-            return [n, None, *(_times(size, attributes["blocksize"]) for size in sizes)]
+            return [n, None, *(product([size, attributes["blocksize"]]) for size in sizes)]
         if kind == "Resize":
-            factors = repetitions(node, self)
-            return None if factors is None else [n, None, *map(_times, sizes, factors)]
+            return self.of_resize(node, inputs[0])
         if kind in _WINDOWS and attributes.get("auto_pad", b"NOTSET") == b"NOTSET":
             kernel = attributes["kernel_shape"] if kind != "Conv" else (inputs[1] or ())[2:]
             pads, strides, dilations = (list(attributes.get(key, [default] * count)) for key, default, count in (
                 ("pads", 0, 4), ("strides", 1, 2), ("dilations", 1, 2)))
-            return [n, None, *(_windows(size, taps, stride, step, before + after, attributes.get("ceil_mode", 0))
-                               for size, taps, stride, step, before, after in zip(
-                                   sizes, kernel, strides, dilations, pads[:2], pads[2:]))]
+            return [n, None, *(_windows(size, taps, stride, step, beside, attributes.get("ceil_mode", 0))
+                               for size, taps, stride, step, beside in zip(
+                                   sizes, kernel, strides, dilations, zip(pads[:2], pads[2:])))]
         return None
 
     # By operator: what of_node() gives.
+
+    def of_resize(self, node: Any, image: list[Size]) -> list[Size | None] | None:
+        _, _, scales, wanted = [*node.input, "", "", ""][:4]
+        if self.attributes(node).get("axes"):
+            return None
+        if wanted:
+            return self.counts.get(wanted)
+        factors = self.constants.get(scales)
+        if factors is None or factors.shape != (4,):
+            return None
+        return [scaled(size, float(factor)) for size, factor in zip(image, factors)]
 
     def of_product(self, node: Any, inputs: list[list[Size] | None], own: dict[str, Any]) -> list[Size | None] | None:
         if inputs[1] is None or min(map(len, inputs[:2])) < 2:
@@ -160,15 +179,8 @@ class _Sizes(counts.Counts):
         copies = not own.get("allowzero", 0)
         result = [inputs[0][i] if copies and size == 0 and i < len(inputs[0]) else size
                   for i, size in enumerate(target)]
-        rest = [size for size in inputs[0] if isinstance(size, Open)]
-        for size in result:
-            if isinstance(size, Open) and size in rest:
-                rest.remove(size)
-        if -1 in result and None not in result and len(rest) == 1:
-            before = math.prod(size for size in inputs[0] if isinstance(size, int))
-            after = math.prod(size for size in result if isinstance(size, int) and size > 0)
-            if before % after == 0:
-                result[result.index(-1)] = _times(rest[0], before // after)
+        if -1 in result and None not in result:
+            result[result.index(-1)] = _quotient(inputs[0], [size for size in result if size != -1])
         return [None if size == -1 else size for size in result]
 
     def of_expand(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
@@ -230,15 +242,64 @@ def repetitions(node: Any, reader: graphs.NodeReader) -> tuple[int, int] | None:
     return int(scales[2]), int(scales[3])
 
 
-def _times(size: Size, factor: int) -> Size:
-    if not isinstance(size, Open) or factor == 1:
-        return size if factor == 1 else size * factor
-    return Open((size, "times", factor), size.nominal * factor)
+def product(sizes: Iterable[Size]) -> Size:
+    """Their product. Two are equal if they have the same factors."""
+    number, factors = 1, collections.Counter()
+    for size in sizes:
+        own, opened = _factors(size)
+        number *= own
+        factors.update(opened)
+    return _product(number, factors)
 
 
-def _windows(size: Size | None, taps: int, stride: int, dilation: int, pads: int, is_ceil: int) -> Size | None:
+def scaled(size: Size, factor: float) -> Size:
+    """The whole part of so many times a size."""
+    if factor == int(factor):
+        return product([size, int(factor)])
+    if not isinstance(size, Open):
+        return int(size * factor)
+    return Open((size, "scaled", factor), max(1, int(size.nominal * factor)))
+
+
+def _factors(size: Size) -> tuple[int, collections.Counter[Open]]:
+    """A number, and open sizes with how often each is a factor."""
+    if not isinstance(size, Open):
+        return size, collections.Counter()
+    if isinstance(size.of, _Factors):
+        return size.of.number, collections.Counter(dict(size.of.opened))
+    return 1, collections.Counter([size])
+
+
+def _product(number: int, factors: collections.Counter[Open]) -> Size:
+    if not number or not factors:
+        return number
+    if number == 1 and factors.total() == 1:
+        return next(iter(factors))
+    return Open(_Factors(number, frozenset(factors.items())),
+                number * math.prod(size.nominal ** count for size, count in factors.items()))
+
+
+def _quotient(whole: Iterable[Size], parts: Iterable[Size]) -> Size | None:
+    """A product by another one; None where it may have a rest."""
+    (number, factors), (divisor, others) = map(_factors, (product(whole), product(parts)))
+    if not divisor or number % divisor or not factors >= others:
+        return None
+    return _product(number // divisor, factors - others)
+
+
+def rows_behind(taps: int, stride: int, dilation: int, pad: int) -> int | None:
+    """With how many rows behind an image a pool that rounds down has as many windows as one with `pad` that rounds up;
+    None where the latter may leave out its last window, which would begin behind the image."""
+    return pad + stride - 1 if dilation * (taps - 1) + 1 >= stride + pad else None
+
+
+def _windows(size: Size | None, taps: int, stride: int, dilation: int, pads: tuple[int, int], is_ceil: int
+             ) -> Size | None:
     """How many windows a row of pixels has."""
-    missing = pads - dilation * (taps - 1) - 1
+    before, behind = pads
+    if is_ceil and (rows := rows_behind(taps, stride, dilation, behind)) is not None:
+        behind, is_ceil = rows, 0
+    missing = before + behind - dilation * (taps - 1) - 1
     if size is None or (stride == 1 and missing == -1):
         return size
     if not isinstance(size, Open):

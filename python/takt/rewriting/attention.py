@@ -458,7 +458,7 @@ class AttentionRewriter:
         order = [0, 1, 2, *range(4, len(views)), 3]
         work = size + value_size
         rows = tiled_calls.OpenRows(
-            names.get(queries, queries), (work, names[keys]) if keys in names else (work * keys, ""), int(_TILE_MACS),
+            names.get(queries, queries), (work, names[keys]) if keys in names else work * keys, int(_TILE_MACS),
             _MICRO_ROWS)
         call = tiled_calls.TiledCall(
             function, ("f32",) * len(views), geometry, (match.scale,), heads * open_sizes.nominal(batch), 0, 0,

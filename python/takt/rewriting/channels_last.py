@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..networks import open_sizes
 from . import tiled_calls
 
 _SHUFFLED_NUMBERS = 128 << 10  # Of a tile.
@@ -88,27 +89,41 @@ class ChannelsLastRewriter:
 
     def image_of_tokens(self, node: Any) -> bool:
         """The pixels of an image, each a row of channels: Transpose, Reshape."""
-        turn, shape = self.makers.get(node.input[0]), self.shape(node.output[0])
-        if turn is None or not self.turns_tokens(turn) or shape is None or len(shape) != 4:
+        turn, sizes = self.makers.get(node.input[0]), self.sizes(node.output[0])
+        if turn is None or not self.turns_tokens(turn) or sizes is None or len(sizes) != 4:
             return False
-        tokens, (n, c, h, w) = turn.input[0], shape
-        if self.shape(tokens) != (n, h * w, c) or tokens not in self.made:  # Attention may have taken it in.
+        tokens, (n, c, h, w) = turn.input[0], sizes
+        # Attention may have taken them in.
+        if self.sizes(tokens) != (n, open_sizes.product((h, w)), c) or tokens not in self.made:
             return False
-        self.set_last(node.output[0], self.reshaped(tokens, (n, h, w, c), self.element_types[node.output[0]]))
+        last, element = (n, h, w, c), self.element_types[node.output[0]]
+        if not open_sizes.is_open(sizes):
+            self.set_last(node.output[0], self.reshaped(tokens, last, element))
+            return True
+        int64 = self.onnx.TensorProto.INT64
+        wanted = self.emit("Gather", [node.input[1], self.constant(np.array(TO_LAST))], self.fresh("sizes"), (4,),
+                           element=int64, axis=0)
+        self.set_last(node.output[0], self.emit("Reshape", [tokens, wanted], self.fresh("last"), last, element=element))
         return True
 
     def tokens_of_image(self, node: Any) -> bool:
-        """The same way back: Reshape, Transpose."""
-        source, in_shape = node.input[0], self.shape(node.input[0])
-        turn = self.only_consumer(node.output[0])
-        if (source not in self.last or self.last[source] in self.placed or in_shape is None
-                or turn is None or not self.turns_tokens(turn)):
+        """The same way back: Reshape, Transpose. Of an open image, there may be two Reshapes."""
+        source, sizes = node.input[0], self.sizes(node.input[0])
+        if source not in self.last or self.last[source] in self.placed or sizes is None:
             return False
-        n, c, h, w = in_shape
-        if self.shape(node.output[0]) != (n, c, h * w):
+        flat = len(self.sizes(node.output[0]) or ()) == 1
+        split = self.only_consumer(node.output[0]) if flat else node
+        turn = self.only_consumer(split.output[0]) if split is not None and split.op_type == "Reshape" else None
+        n, c, h, w = sizes
+        if (turn is None or not self.turns_tokens(turn) or not isinstance(n, int)
+                or self.sizes(split.output[0]) != (n, c, open_sizes.product((h, w)))):
             return False
-        self.done.add(id(turn))
-        self.emit("Reshape", [self.last[source], self.constant(np.array([n, h * w, c], np.int64))], turn.output[0])
+        self.done.update((id(split), id(turn)))
+        twin, element = self.last[source], self.element_types[source]
+        if open_sizes.is_open(sizes):  # The compiler does not know a size that follows from two open ones.
+            twin = self.emit("Reshape", [twin, self.constant(np.array([-1]))], self.fresh("tokens"),
+                             (open_sizes.product(sizes),), element=element)
+        self.emit("Reshape", [twin, self.constant(np.array([n, -1, c]))], turn.output[0])
         return True
 
     def turns_tokens(self, node: Any) -> bool:

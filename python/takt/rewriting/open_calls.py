@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, Iterator
 
@@ -258,10 +259,9 @@ def _named_sizes(made: _Computation, kernel: Any, operands: list[str], types: li
                 found[name] = made.add(f"tensor.dim {operand}, {made.number(axis)} : {kind}")
     opened = kernel.open_rows
     if opened is not None:
-        factor, name = opened.work
-        work = made.number(factor)
-        if name:
-            work = made.compute("maxui", made.compute("muli", found[name], work), made.number(1))
+        work = _product(made, opened.work, found)
+        if not isinstance(opened.work, int):
+            work = made.compute("maxui", work, made.number(1))
         work = made.compute("muli", work, made.number(opened.multiple))
         parts = made.compute("divui", made.number(opened.most), work)
         found[TILE_ROWS] = made.compute("muli", made.compute("maxui", parts, made.number(1)),
@@ -273,7 +273,7 @@ def _tiles(made: _Computation, kernel: Any, sizes: dict[str, str]) -> str:
     """The number of tiles of pixels, or of elements: at least one, which says that images are smaller than a window."""
     opened = _open_rows(kernel)
     if opened is not None:
-        pixels = sizes[opened.rows] if isinstance(opened.rows, str) else made.number(opened.rows)
+        pixels = _product(made, opened.rows, sizes)
     else:
         pixels = sizes.get(COUNT) or sizes.get(ROWS) or _pixels(made, kernel, sizes)
     tiles = made.compute("ceildivui", pixels, sizes.get(TILE_ROWS) or made.number(kernel.tile_pixels))
@@ -281,6 +281,16 @@ def _tiles(made: _Computation, kernel: Any, sizes: dict[str, str]) -> str:
         tiles = made.compute("maxui", tiles, made.number(1))
     # Equal parts may be larger; those of other calls may not.
     return made.compute("minui", tiles, made.number(_TILES_MAX)) if isinstance(kernel, Kernel) else tiles
+
+
+def _product(made: _Computation, factors: Any, sizes: dict[str, str]) -> str:
+    """A number, the value of a size, or the product of several of these."""
+    if isinstance(factors, str):
+        return sizes[factors]
+    if isinstance(factors, int):
+        return made.number(factors)
+    first, *rest = (_product(made, factor, sizes) for factor in factors)
+    return functools.reduce(lambda found, each: made.compute("muli", found, each), rest, first)
 
 
 def _pixels(made: _Computation, kernel: Any, sizes: dict[str, str]) -> str:

@@ -106,10 +106,14 @@ class OpenRewriter:
         return True
 
     def open_pool_shape(self, node: Any) -> OpenShape | None:
-        own = self.attributes(node)
-        if own.get("ceil_mode", 0) or own.get("storage_order", 0):
+        own, kernel = self.attributes(node), tuple(self.attributes(node).get("kernel_shape", ()))
+        shape = None if own.get("storage_order", 0) else self.open_shape(node, kernel, None)
+        if shape is None or not own.get("ceil_mode", 0):
+            return shape
+        if own.get("count_include_pad", 0):
             return None
-        return self.open_shape(node, tuple(own.get("kernel_shape", ())), None)
+        rows = tuple(map(open_sizes.rows_behind, *(shape.numbers[i:i + 2] for i in (7, 9, 11)), shape.pads_behind))
+        return None if None in rows else dataclasses.replace(shape, pads_behind=rows)
 
     def open_mean(self, node: Any) -> bool:
         """The mean of all pixels."""

@@ -16,8 +16,8 @@ from typing import Any, Iterator
 import numpy as np
 
 from . import (attention, batches, before_resize, beginnings, boxes, branches, channels_last, endings, equals, joined,
-               norms, opened, paired, parted, quantized, recurrent, scatter, signed, slicing, stretched, tiled_calls,
-               top_k)
+               norms, open_resize, opened, paired, parted, quantized, recurrent, scatter, signed, slicing, stretched,
+               tiled_calls, top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, names, open_sizes
 from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import (CHANNELS_MAX, DOMAIN, ROWS_MAX, TAPS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS,
@@ -86,8 +86,8 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
 
 class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.BoxesRewriter,
                 channels_last.ChannelsLastRewriter, endings.EndingRewriter, joined.JoinedRewriter,
-                norms.NormRewriter, opened.OpenRewriter, paired.PairedRewriter, parted.PartedRewriter,
-                recurrent.RecurrentRewriter, scatter.ScatterRewriter, slicing.SlicingRewriter,
+                norms.NormRewriter, open_resize.OpenResizeRewriter, opened.OpenRewriter, paired.PairedRewriter,
+                parted.PartedRewriter, recurrent.RecurrentRewriter, scatter.ScatterRewriter, slicing.SlicingRewriter,
                 stretched.StretchRewriter, top_k.TopKRewriter,
                 graphs.NodeReader):
     def __init__(self, model: Any, precision: str) -> None:

@@ -24,7 +24,7 @@ class StretchRewriter:
     """The part of the rewriter that knows Resize."""
 
     def on_resize(self, node: Any) -> bool:
-        return self.repeat(node) or self.interpolate(node) or self.enlarge(node)
+        return self.repeat(node) or self.open_resize(node) or self.interpolate(node) or self.enlarge(node)
 
     def interpolate(self, node: Any) -> bool:
         """Between the two nearest pixels, along each dimension."""
@@ -154,7 +154,7 @@ class StretchRewriter:
         if (source not in self.last or in_shape is None or out_shape is None
                 or attributes.get("mode", b"nearest") != b"nearest"):
             return False
-        is_open = source in self.open
+        is_open = open_sizes.is_open((*in_shape, *out_shape))
         if (open_sizes.repetitions(node, self) is None if is_open
                 else out_shape[2] % in_shape[2] or out_shape[3] % in_shape[3]):
             return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Iterator
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -14,14 +14,14 @@ from . import open_calls
 class OpenRows:
     """The rows of tiles whose work depends on a size that a call finds.
 
-    rows      all of them: a number or the name of a size.
-    work      of a row: a number, times the size of this name.
+    rows      all of them: a number, the name of a size, or a product as in TiledCall.
+    work      of a row, in the same form.
     most      of the work of a tile.
     multiple  A tile has so many rows, or a multiple of them.
     """
 
-    rows: int | str
-    work: tuple[int, str]
+    rows: int | str | tuple[Any, ...]
+    work: int | str | tuple[Any, ...]
     most: int
     multiple: int
 
@@ -34,13 +34,12 @@ class TiledCall:
     `numbers`; x; the rows from y * tile_rows on, and how many; `factors`.
     Where sizes of images are known in calls alone, `numbers` begin with kernels::ConvShape and have names of sizes
     there, as kernel_calls.Kernel, or with the name of the number of elements. A row is a pixel, or an element.
-    Of other tensors `axes` has the names of each buffer's open sizes, and a number may be a multiple of one: (factor,
-    name).
+    Of other tensors `axes` has the names of each buffer's open sizes, and a number may be a product: (factor, name...).
     """
 
     function: str  # Such as takt_attention_f32.
     buffers: tuple[str, ...]  # Element types; the last is of the result.
-    numbers: tuple[int | str | tuple[int, str], ...]  # i32.
+    numbers: tuple[int | str | tuple[Any, ...], ...]  # i32.
     factors: tuple[float, ...]  # f32.
     parts: int  # How many x there are.
     rows: int
@@ -61,7 +60,7 @@ class TiledCall:
 
     @property
     def is_open(self) -> bool:
-        return any(isinstance(number, str) for number in self.numbers)
+        return bool(self.axes) or any(isinstance(number, str) for number in self.numbers)
 
     @property
     def block_tiles(self) -> int:
@@ -100,7 +99,7 @@ def function(name: str, call: TiledCall, types: tuple[str, ...]) -> Iterator[str
         arguments += [f"%p{i}", f"%o{i}", f"%s{i}"]
     for i, number in enumerate(call.numbers):
         if isinstance(number, tuple):
-            yield from _multiple(f"%n{i}", *number)
+            yield from _product(f"%n{i}", *number)
         elif isinstance(number, str):
             yield f"        %n{i} = arith.index_cast %{number} : index to i32"
         else:
@@ -126,10 +125,11 @@ def function(name: str, call: TiledCall, types: tuple[str, ...]) -> Iterator[str
     yield "      }"
 
 
-def _multiple(result: str, factor: int, size: str) -> Iterator[str]:
+def _product(result: str, factor: int, *sizes: str) -> Iterator[str]:
     """A product as i32, or the largest number there: a function of the runtime refuses that."""
-    yield f"        {result}_factor = arith.constant {factor} : index"
+    yield f"        {result}_0 = arith.constant {factor} : index"
     yield f"        {result}_most = arith.constant {2**31 - 1} : index"
-    yield f"        {result}_product = arith.muli %{size}, {result}_factor : index"
-    yield f"        {result}_limited = arith.minui {result}_product, {result}_most : index"
+    for i, size in enumerate(sizes):
+        yield f"        {result}_{i + 1} = arith.muli {result}_{i}, %{size} : index"
+    yield f"        {result}_limited = arith.minui {result}_{len(sizes)}, {result}_most : index"
     yield f"        {result} = arith.index_cast {result}_limited : index to i32"

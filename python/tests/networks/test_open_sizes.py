@@ -63,11 +63,37 @@ def test_a_constant_of_rows_says_how_many_there_are_but_for_one():
     assert found["b"] == found["x"]
 
 
-@pytest.mark.parametrize("scales, is_known", [([1, 1, 2, 1], True), ([1, 1, 1.5, 1], False), ([1, 2, 2, 1], False)])
-def test_pixels_are_repeated_as_often_as_the_network_states(scales, is_known):
+@pytest.mark.parametrize("scales, rows", [([1, 1, 2, 1], 20), ([1, 1, 1.5, 1], 15), ([1, 2, 0.75, 1], 7)])
+def test_pixels_are_scaled_as_the_network_states(scales, rows):
     nodes = [helper.make_node("Resize", ["x", "", "scales"], [name]) for name in "ab"]
     found = sizes_of(nodes, {"x": [1, 3, None, 8]}, "a", scales=np.array(scales, np.float32))
-    assert (found["a"] == found["b"]) == is_known and found["a"][2] != found["x"][2]
+    assert found["a"] == found["b"] and found["a"][2] != found["x"][2]
+    assert open_sizes.scaled(open_sizes.Open("x", 10), scales[2]).nominal == rows
+
+
+def test_a_resized_image_is_as_large_as_the_one_whose_sizes_it_gets():
+    nodes = [helper.make_node("Conv", ["x", "w"], ["a"], strides=[2, 2]),
+             helper.make_node("Shape", ["x"], ["sizes"]),
+             helper.make_node("Slice", ["sizes", "two", "four"], ["own"]),
+             helper.make_node("Concat", ["first", "own"], ["wanted"], axis=0),
+             helper.make_node("Resize", ["a", "", "", "wanted"], ["b"])]
+    found = sizes_of(nodes, {"x": [1, 3, None, None]}, "b", w=weights(5, 3, 1, 1), two=np.array([2]),
+                     four=np.array([4]), first=np.array([1, 5]))
+    assert found["b"] == (1, 5, *found["x"][2:]) != found["a"]
+
+
+def test_products_of_sizes_are_equal_if_their_factors_are():
+    h, w = (open_sizes.Open(name, 4) for name in "hw")
+    rows = open_sizes.product([h, w])
+    assert rows == open_sizes.product([w, 1, h]) and rows.nominal == 16
+    assert open_sizes.product([rows, 6]) == open_sizes.product([2, h, open_sizes.product([3, w])])
+    assert open_sizes.product([h, h]) != open_sizes.product([h]) == h and open_sizes.product([2, 3]) == 6
+    nodes = [helper.make_node("Reshape", ["x", "tokens"], ["a"]), helper.make_node("Reshape", ["a", "heads"], ["b"]),
+             helper.make_node("Reshape", ["x", "odd"], ["c"])]
+    found = sizes_of(nodes, {"x": [1, 6, None, None]}, "b", tokens=np.array([1, 6, -1]),
+                     heads=np.array([2, 3, -1, 1]), odd=np.array([1, 5, -1]))
+    rows = open_sizes.product(found["x"][2:])
+    assert found["a"] == (1, 6, rows) and found["b"] == (2, 3, rows, 1) and found["c"][2] != rows
 
 
 def test_rows_of_a_sequence_stay_as_many():
@@ -88,7 +114,7 @@ def test_rows_of_a_sequence_stay_as_many():
     assert found["b"] == (1, rows, 3, 4) and found["d"] == (1, 3, 4, rows)
     assert found["scores"] == found["e"] == (1, 3, rows, rows)
     times = found["g"][0]
-    assert times != rows and times == open_sizes.Open((rows, "times", 3), 1)
+    assert times != rows and times == open_sizes.product([3, rows])
     assert found["h"] == (times, 6) and found["i"] == found["j"] == (times, 3) and found["k"] == (times, 10)
 
 

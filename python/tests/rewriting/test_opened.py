@@ -120,6 +120,54 @@ def test_pixels_are_repeated_with_the_channels_last(needs_compiler, tmp_path, ow
     assert [node.op_type for node in rewritten.graph.node].count("Transpose") == 2
 
 
+def test_pools_may_round_up(needs_compiler, tmp_path):
+    """A pool whose last window would begin behind the image is left to the compiler."""
+    net = Net()
+    x = net.conv("x", 3, 16)
+    x = net.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)
+    x = net.node("AveragePool", x, kernel_shape=[3, 2], strides=[2, 2], pads=[0, 0, 1, 0], ceil_mode=1)
+    y = net.node("MaxPool", net.conv(x, 16, 16), kernel_shape=[1, 2], strides=[2, 3], ceil_mode=1)
+    calls, _ = functions(net.model([1, 3, None, None], y))
+    assert (calls["takt_max_pool2d_f32"], calls["takt_mean_pool2d_f32"]) == (1, 1)
+    sizes = [(1, 3, 12, 13), (1, 3, 9, 16), (1, 3, 14, 11), (1, 3, 17, 10)]
+    for artifact, got, want in results(tmp_path, net, [1, 3, None, None], y, sizes, recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-4)
+
+
+def test_tokens_and_pixels_are_the_same_memory(needs_compiler, tmp_path):
+    """Attention of a whole image to a smaller one, as in SegFormer."""
+    net = Net()
+
+    def tokens(image, channels):
+        rows = net.node("Reshape", image, net.constant(np.array([1, channels, -1])))
+        return net.node("Transpose", rows, perm=[0, 2, 1])
+
+    def heads(x, order):
+        return net.node("Transpose", net.node("Reshape", x, net.constant(np.array([1, -1, 2, 16]))), perm=order)
+
+    def product(x):
+        return net.node("MatMul", x, net.constant(net.random.standard_normal((32, 32)).astype(np.float32) / 6))
+
+    x = net.conv("x", 3, 32, strides=[2, 2])
+    few = tokens(net.conv(x, 32, 32, kernel=2, strides=[2, 2], pads=[0] * 4), 32)
+    query, key, value = (product(each) for each in (tokens(x, 32), few, few))
+    scores = net.node("MatMul", heads(query, [0, 2, 1, 3]), heads(key, [0, 2, 3, 1]))
+    found = net.node("MatMul", net.node("Softmax", scores, axis=-1), heads(value, [0, 2, 1, 3]))
+    found = net.node("Reshape", net.node("Transpose", found, perm=[0, 2, 1, 3]), net.constant(np.array([1, -1, 32])))
+    image = net.node("Reshape", net.node("Transpose", product(found), perm=[0, 2, 1]), net.node("Shape", x))
+    result = net.node("Relu", net.conv(image, 32, 8))
+    shape = [1, 3, None, None]
+    calls, _ = functions(net.model(shape, result))
+    assert calls["takt_attention_f32"] == 1 and calls["takt_conv2d_f32"] == 7
+    for artifact, got, want in results(tmp_path, net, shape, result, [(1, 3, 9, 20), (1, 3, 4, 4)], recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+    rewritten, _ = rewriter.rewrite(porter.port(net.model(shape, result)))
+    assert [node.op_type for node in rewritten.graph.node].count("Transpose") == 3  # One for the Shape alone.
+
+
 def test_kernels_of_bytes_take_images_of_each_size(needs_compiler, tmp_path):
     """Products that end in bytes and in floats, sums, tables, pools and moves."""
     net = QuantizedNet()

@@ -1,0 +1,145 @@
+"""Images resized to sizes that are known in calls alone: a part of `rewriter`.
+
+The call itself computes which pixels lie around each place along an axis. Kernels then take these rows and columns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..networks import open_sizes
+from . import tiled_calls
+
+_WAYS = {"align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel"}
+_TILE_NUMBERS = 1 << 16
+_TWIN_MIN = 8  # Channels, with fewer of which a call for each pixel does not pay.
+_LAST_AXES = {"ArgMax", "ArgMin", "Sigmoid", "Softmax"}  # They read a result with the channels first.
+_NEAREST = {  # Added to a place, and what makes a pixel of it.
+    b"floor": (0, "Floor"), b"ceil": (0, "Ceil"), b"round_prefer_floor": (-0.5, "Ceil"),
+    b"round_prefer_ceil": (0.5, "Floor"),
+}
+
+
+class OpenResizeRewriter:
+    """The part of the rewriter that knows Resize of open sizes."""
+
+    def open_resize(self, node: Any) -> bool:
+        source, output, own = node.input[0], node.output[0], self.attributes(node)
+        sizes, wanted = self.sizes(source), self.sizes(output)
+        way = own.get("coordinate_transformation_mode", b"half_pixel").decode()
+        mode = own.get("mode", b"nearest")
+        if (not open_sizes.is_image(sizes) or not open_sizes.is_image(wanted) or sizes[:2] != wanted[:2]
+                or not open_sizes.is_open((*sizes, *wanted)) or not self.is_float(source) or way not in _WAYS
+                or mode not in (b"nearest", b"linear") or self.targets(node) is None
+                or any(own.get(name, 0) for name in ("antialias", "axes", "exclude_outside"))
+                or own.get("keep_aspect_ratio_policy", b"stretch") != b"stretch"):
+            return False
+        users = {user.op_type for user in self.consumers.get(output, [])}
+        n, c, h, w = sizes
+        if source in self.last and c >= _TWIN_MIN and users and not users <= _LAST_AXES:
+            twin, shape = self.last[source], (n, h, w, c)
+            for axis in (2, 3):
+                twin, shape = self.along(node, axis, twin, shape, axis - 1)
+            self.set_last(output, twin)
+            return True
+        # Columns of rows with all channels first, and then rows of which the columns lie side by side.
+        turned = (n, w, h, c)
+        if source in self.last:
+            image = self.emit("Transpose", [self.last[source]], self.fresh("resize"), turned, perm=[0, 2, 1, 3])
+        else:
+            image = self.emit("Transpose", [self.to_first(source)], self.fresh("resize"), turned, perm=[0, 3, 2, 1])
+        wide, turned = self.along(node, 3, image, turned, 1)
+        shape = (n, c, h, wanted[3])
+        wide = self.emit("Transpose", [wide], self.fresh("resize"), shape, perm=[0, 3, 2, 1])
+        tall, shape = self.along(node, 2, wide, shape, 2)
+        self.emit("Identity", [tall], output, wanted)
+        return True
+
+    def targets(self, node: Any) -> tuple[str, np.ndarray | None] | None:
+        """The name of the sizes of the result, or else its scales."""
+        _, _, scales, sizes = [*node.input, "", "", ""][:4]
+        if sizes and self.constants.get(sizes, np.ones(4)).shape == (4,):
+            return sizes, None
+        found = self.constants.get(scales)
+        return ("", found) if found is not None and found.shape == (4,) else None
+
+    def along(self, node: Any, axis: int, image: str, shape: open_sizes.Sizes, place: int
+              ) -> tuple[str, open_sizes.Sizes]:
+        """The image with one axis resized, and its sizes.
+
+        axis   of the operator's input.
+        shape  of `image`, of which it is the axis `place`."""
+        size, wanted = shape[place], self.sizes(node.output[0])[axis]
+        result = (*shape[:place], wanted, *shape[place + 1:])
+        places, shares = self.neighbours(node, axis, image, place)
+        opened = list(dict.fromkeys(each for each in (*shape, wanted) if isinstance(each, open_sizes.Open)))
+        names = {each: f"size{i}" for i, each in enumerate(opened)}
+
+        def product(sizes: open_sizes.Sizes) -> Any:
+            found = [names[each] for each in sizes if isinstance(each, open_sizes.Open)]
+            factor = int(np.prod([each for each in sizes if isinstance(each, int)], dtype=np.int64))
+            return (factor, *found) if found else factor
+
+        outer, inner, count = product(shape[:place]), product(shape[place + 1:]), product((wanted,))
+        function, buffers, operands = "takt_gather_f32", ("f32", "i32", "f32"), [image, places]
+        numbers = (outer, product((size,)), inner, count)
+        if shares:
+            function, buffers, operands = "takt_blend_f32", ("f32", "i32", "f32", "f32"), [*operands, shares]
+            numbers = (outer, product((size,)), count, inner)
+        along = (names[wanted],) if wanted in names else ()
+        axes = [tuple(names[each] for each in sizes if each in names) for sizes in (shape, result)]
+        work = product(shape[place + 1:])
+        call = tiled_calls.TiledCall(
+            function, buffers, numbers, (), 1, 0, 0, 2 * int(np.prod(list(map(open_sizes.nominal, result)))),
+            axes=(axes[0], *[along] * (len(operands) - 1), axes[1]),
+            open_rows=tiled_calls.OpenRows(product(result[:place + 1]), work, _TILE_NUMBERS, 1))
+        return self.kernel(call, operands, self.fresh("resize"), result), result
+
+    def neighbours(self, node: Any, axis: int, image: str, place: int) -> tuple[str, str]:
+        """For each result along an axis the pixel before it, and the share of the one behind it; or the nearest pixel
+        and "". networks.sampling says where the results lie."""
+        own, wanted = self.attributes(node), self.sizes(node.output[0])[axis]
+        way = own.get("coordinate_transformation_mode", b"half_pixel").decode()
+        types = self.onnx.TensorProto
+
+        def add(op: str, *operands: str | float, element: int = types.FLOAT, **attributes: Any) -> str:
+            inputs = [each if isinstance(each, str) else self.constant(np.float32(each)) for each in operands]
+            return self.emit(op, inputs, self.fresh("place"), (wanted,), element=element, **attributes)
+
+        def number(op: str, *operands: str | float, element: int = types.FLOAT, **attributes: Any) -> str:
+            inputs = [each if isinstance(each, str) else self.constant(np.float32(each)) for each in operands]
+            return self.emit(op, inputs, self.fresh("size"), (), element=element, **attributes)
+
+        one = self.emit("Shape", [image], self.fresh("size"), (1,), element=types.INT64, start=place, end=place + 1)
+        whole = self.emit("Squeeze", [one, self.constant(np.array([0]))], self.fresh("size"), (), element=types.INT64)
+        size = number("Cast", whole, to=types.FLOAT)
+        sizes, scales = self.targets(node)
+        if sizes:
+            part = self.constant(np.array(axis))
+            count = self.emit("Gather", [sizes, part], self.fresh("size"), (), element=types.INT64, axis=0)
+            out_size = number("Cast", count, to=types.FLOAT)
+            scale: str | float = number("Div", out_size, size)
+        else:
+            scale = float(scales[axis])
+            out_size = number("Floor", number("Mul", size, scale))
+            count = number("Cast", out_size, element=types.INT64, to=types.INT64)
+        bounds = [self.constant(np.array(each)) for each in (0, 1)]
+        each = add("Cast", add("Range", bounds[0], count, bounds[1], element=types.INT64), to=types.FLOAT)
+        last = number("Sub", size, 1)
+        if way == "asymmetric":
+            found = add("Div", each, scale)
+        elif way == "align_corners":
+            found = add("Div", add("Mul", each, last), number("Max", number("Sub", out_size, 1), 1))
+        else:
+            found = add("Sub", add("Div", add("Add", each, 0.5), scale), 0.5)
+            if way == "pytorch_half_pixel":  # A single result is the first pixel.
+                found = add("Mul", found, number("Min", number("Sub", out_size, 1), 1))
+        is_nearest = own.get("mode", b"nearest") == b"nearest"
+        if is_nearest:
+            shift, rounding = _NEAREST[own.get("nearest_mode", b"round_prefer_floor")]
+            found = add(rounding, add("Add", found, shift))
+        found = add("Min", add("Max", found, 0), last)
+        first = add("Floor", found)
+        return add("Cast", first, element=types.INT32, to=types.INT32), "" if is_nearest else add("Sub", found, first)

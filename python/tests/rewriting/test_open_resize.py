@@ -1,0 +1,78 @@
+"""Images that are resized to sizes which calls alone know."""
+
+import numpy as np
+import pytest
+
+from test_native import Net, functions
+from test_opened import results
+
+onnx = pytest.importorskip("onnx")
+
+WAYS = [
+    {"mode": "linear"},
+    {"mode": "linear", "coordinate_transformation_mode": "align_corners"},
+    {"mode": "linear", "coordinate_transformation_mode": "asymmetric"},
+    {"mode": "linear", "coordinate_transformation_mode": "pytorch_half_pixel"},
+    {"nearest_mode": "ceil"},
+    {"nearest_mode": "floor", "coordinate_transformation_mode": "asymmetric"},
+    {"nearest_mode": "round_prefer_ceil", "coordinate_transformation_mode": "align_corners"},
+    {"coordinate_transformation_mode": "pytorch_half_pixel"},
+]
+SIZES = [(1, 3, 16, 12), (1, 3, 7, 10), (1, 3, 1, 5), (1, 3, 2, 1)]
+
+
+def sizes_of(net, name, channels):
+    """The sizes of an image, with other channels."""
+    own = net.node("Slice", net.node("Shape", name), net.constant(np.array([2])), net.constant(np.array([4])))
+    return net.node("Concat", net.constant(np.array([1, channels])), own, axis=0)
+
+
+def check(found, each, count):
+    """Each group of channels is what one Resize gave."""
+    for artifact, got, want in found:
+        assert artifact.recipe.name == "native", artifact.report
+        assert got.shape == want.shape
+        for i in range(count):
+            np.testing.assert_allclose(got[:, i * each:(i + 1) * each], want[:, i * each:(i + 1) * each], rtol=1e-4,
+                                       atol=1e-5, err_msg=f"{i} of {want.shape}")
+
+
+def calls_of(net, result):
+    calls, _ = functions(net.model([1, 3, None, None], result))
+    return calls["takt_blend_f32"], calls["takt_gather_f32"]
+
+
+def test_images_become_as_large_as_others(needs_compiler, tmp_path):
+    """With the channels last."""
+    net = Net()
+    small, large = net.conv("x", 3, 9, strides=[3, 2]), net.conv("x", 3, 9)
+    parts = [net.node("Resize", small, "", "", sizes_of(net, large, 9), **own) for own in WAYS]
+    scales = [[1, 1, 2, 2], [1, 1, 1.5, 2.5]]
+    scaled = [net.node("Resize", small, "", net.constant(np.array(each, np.float32)), mode="linear") for each in scales]
+    parts += [net.node("Resize", each, "", "", sizes_of(net, large, 9)) for each in scaled]
+    one = net.node("GlobalAveragePool", small)
+    parts.append(net.node("Resize", one, "", "", sizes_of(net, large, 9), mode="linear"))
+    result = net.node("Concat", large, *parts, axis=1)
+    assert calls_of(net, result) == (14, 12)
+    check(results(tmp_path, net, [1, 3, None, None], result, SIZES, recipe="native"), 9, 12)
+
+
+def test_results_with_the_channels_first_are_resized_there(needs_compiler, tmp_path):
+    net = Net()
+    small = net.conv("x", 3, 5, strides=[2, 2])
+    parts = [net.node("Resize", small, "", "", sizes_of(net, "x", 5), **own) for own in WAYS[::3]]
+    plain = net.node("Resize", "x", "", "", sizes_of(net, small, 3), mode="linear")
+    parts.append(net.node("Pad", net.node("Resize", plain, "", "", sizes_of(net, "x", 3), mode="linear"),
+                          net.constant(np.array([0, 2, 0, 0, 0, 0, 0, 0]))))
+    result = net.node("Concat", *parts, axis=1)
+    assert calls_of(net, result) == (8, 2)
+    check(results(tmp_path, net, [1, 3, None, None], result, SIZES, recipe="native"), 5, 4)
+
+
+@pytest.mark.parametrize("own", [{"mode": "cubic"}, {"mode": "linear", "antialias": 1}])
+def test_other_ways_are_left_to_the_compiler(own):
+    net = Net()
+    large = net.conv("x", 3, 9)
+    small = net.conv(large, 9, 9, strides=[2, 2])
+    result = net.node("Relu", net.node("Resize", small, "", "", sizes_of(net, large, 9), **own))
+    assert calls_of(net, result) == (0, 0)
