@@ -246,6 +246,7 @@ constexpr Entry kEntries[] = {
     {"takt_gru_tile_f32", &GruTileImport},
     {"takt_lstm_f32", &LstmImport},
     {"takt_lstm_tile_f32", &LstmTileImport},
+    {"takt_layer_norm_f32", &LayerNormF32Import},
     {"takt_softmax_f32", &SoftmaxF32Import},
     {"takt_select_boxes_f32", &SelectBoxesImport},
     {"takt_select_box_lists_f32", &SelectBoxListsImport},

@@ -1,5 +1,6 @@
 #include "cpu/rows_imports.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -72,6 +73,15 @@ struct SoftmaxParameters {
   RowTileParameters tile;
 };
 static_assert(offsetof(SoftmaxParameters, tile) == 56);
+
+struct LayerNormF32Parameters {
+  BufferParameter<const float> input, gamma, beta;
+  BufferParameter<float> output;
+  int32_t rows, size;
+  RowTileParameters tile;
+  float epsilon;
+};
+static_assert(offsetof(LayerNormF32Parameters, epsilon) == 116);
 
 }  // namespace
 
@@ -192,6 +202,22 @@ int SoftmaxF32Import(void* parameters, void* context, void*) {
   static_cast<const kernels::F32Kernels*>(context)->softmax(
       p.input.data() + begin * p.size, end - begin, p.size,
       p.output.data() + begin * p.size);
+  return 0;
+}
+
+int LayerNormF32Import(void* parameters, void* context, void*) {
+  const auto& p = *static_cast<const LayerNormF32Parameters*>(parameters);
+  const int64_t count = int64_t{p.rows} * p.size;
+  int64_t begin = 0, end = 0;
+  if (p.rows < 0 || p.size < 1 || p.input.size < count ||
+      p.output.size < count || std::min(p.gamma.size, p.beta.size) < p.size ||
+      !FindRange(p.tile.first_row, p.tile.row_count, p.rows, &begin, &end)) {
+    return kImportInvalid;
+  }
+  static_cast<const kernels::F32Kernels*>(context)->layer_norm(
+      {p.input.data() + begin * p.size, p.gamma.data(), p.beta.data(),
+       p.output.data() + begin * p.size},
+      end - begin, p.size, p.epsilon);
   return 0;
 }
 

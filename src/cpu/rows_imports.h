@@ -1,7 +1,8 @@
-// Sums, layer norms and pools of bytes, floats from and to bytes, and softmax,
-// as compiled kernels import them; see kernel_imports.h. The context is a
-// kernels::ConvI8Kernels, and of softmax a kernels::F32Kernels. A result other
-// than 0 says that the parameters are invalid.
+// Sums, layer norms and pools of bytes, floats from and to bytes, and softmax
+// and layer norms of floats, as compiled kernels import them; see
+// kernel_imports.h. The context is a kernels::ConvI8Kernels, and that of the
+// last two a kernels::F32Kernels. A result other than 0 says that the
+// parameters are invalid.
 #ifndef TAKT_CPU_ROWS_IMPORTS_H_
 #define TAKT_CPU_ROWS_IMPORTS_H_
 
@@ -21,6 +22,7 @@ int QuantizeI8Import(void* parameters, void* context, void* reserved);
 int DequantizeF32Import(void* parameters, void* context, void* reserved);
 int MaxPoolI8Import(void* parameters, void* context, void* reserved);
 int SoftmaxF32Import(void* parameters, void* context, void* reserved);
+int LayerNormF32Import(void* parameters, void* context, void* reserved);
 
 }  // namespace takt::cpu
 

@@ -40,6 +40,7 @@
 #include "kernels/blend.h"
 #include "kernels/gru.h"
 #include "kernels/instruction_sets.h"
+#include "kernels/layer_norm.h"
 #include "kernels/lstm.h"
 #include "kernels/pixel_parts.h"
 #include "kernels/softmax.h"
@@ -181,6 +182,7 @@ struct F32Kernels {
   LstmKernel lstm;
   SoftmaxKernel softmax;
   BlendKernel blend;
+  LayerNormKernel layer_norm;
 };
 extern const F32Kernels kF32Portable;
 

@@ -48,7 +48,8 @@ const F32Kernels kF32Avx2 = {&Conv2d,
                              &Gru,
                              &Lstm,
                              &Softmax,
-                             &Blend};
+                             &Blend,
+                             &LayerNorm};
 
 }  // namespace takt::kernels
 

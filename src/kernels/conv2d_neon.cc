@@ -51,7 +51,8 @@ const F32Kernels kF32Neon = {&Conv2d,
                              &Gru,
                              &Lstm,
                              &Softmax,
-                             &Blend};
+                             &Blend,
+                             &LayerNorm};
 
 }  // namespace takt::kernels
 

@@ -74,7 +74,8 @@ const F32Kernels kF32Portable = {&Conv2d,
                                  &Gru,
                                  &Lstm,
                                  &Softmax,
-                                 &Blend};
+                                 &Blend,
+                                 &LayerNorm};
 
 const ConvBf16Kernels kConvBf16Portable = {&Conv2dBf16,
                                            &Attention<PairProducts>};

@@ -48,7 +48,8 @@ const F32Kernels kF32Rvv = {&Conv2d,
                             &Gru,
                             &Lstm,
                             &Softmax,
-                            &Blend};
+                            &Blend,
+                            &LayerNorm};
 
 }  // namespace takt::kernels
 

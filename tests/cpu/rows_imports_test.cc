@@ -228,5 +228,32 @@ TEST_F(RowsImportsTest, SoftmaxOfTheTilesRows) {
        [](Softmax& p) { p.first_row = 4; }});
 }
 
+struct FloatNorm {
+  Buffer input, gamma, beta, output;
+  int32_t rows, size, part, first_row, row_count;
+  float epsilon;
+};
+
+TEST_F(RowsImportsTest, LayerNormOfTheTilesRows) {
+  const float input[7] = {99.f, 5.f, 5.f, 7.f, 3.f, 1.f, 2.f};
+  const float gamma[2] = {2.f, 3.f}, beta[2] = {10.f, 20.f};
+  float output[6] = {};
+  const FloatNorm norm = {
+      {input, 1, 6}, {gamma, 0, 2}, {beta, 0, 2}, {output, 0, 6}, 3, 2, 0, 1, 1,
+      12.f};
+  ASSERT_EQ(Call("takt_layer_norm_f32", norm), 0);
+  EXPECT_EQ(std::vector<float>(output, output + 6),
+            (std::vector<float>{0, 0, 11.f, 18.5f, 0, 0}));
+  ExpectRefused<FloatNorm>(
+      "takt_layer_norm_f32", norm,
+      {[](FloatNorm& p) { --p.input.size; },
+       [](FloatNorm& p) { --p.output.size; },
+       [](FloatNorm& p) { --p.gamma.size; },
+       [](FloatNorm& p) { --p.beta.size; }, [](FloatNorm& p) { p.rows = -1; },
+       [](FloatNorm& p) { p.size = 0; },
+       [](FloatNorm& p) { p.rows = p.size = INT32_MAX; },
+       [](FloatNorm& p) { p.first_row = 4; }});
+}
+
 }  // namespace
 }  // namespace takt::cpu

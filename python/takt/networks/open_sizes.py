@@ -223,13 +223,22 @@ class _Sizes(counts.Counts):
         place = own.get("axis", 0) % len(inputs[0])
         return [*inputs[0][:place], *inputs[1], *inputs[0][place + 1:]]
 
+    def of_sum(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
+        """Of numbers along some axes, which are kept with one number each."""
+        axes = own.get("axes") if len(node.input) < 2 else self.constants.get(node.input[1])
+        if axes is None or not own.get("keepdims", 1):
+            return None
+        places = {int(axis) % len(inputs[0]) for axis in axes}
+        return [1 if axis in places else size for axis, size in enumerate(inputs[0])]
+
     def of_layer(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
         """All states of a recurrent layer, whose steps come first."""
         return [inputs[0][0], None, inputs[0][1], None] if not own.get("layout", 0) else None
 
     RULES = {
         "Concat": of_concat, "Expand": of_expand, "GRU": of_layer, "Gather": of_gather, "Gemm": of_product,
-        "LSTM": of_layer, "MatMul": of_product, "RNN": of_layer, "Reshape": of_reshape, "Slice": of_part,
+        "LSTM": of_layer, "MatMul": of_product, "RNN": of_layer, "ReduceMax": of_sum, "ReduceMean": of_sum,
+        "ReduceSum": of_sum, "Reshape": of_reshape, "Slice": of_part,
         "Split": of_part, "Squeeze": of_squeeze, "Transpose": of_transpose, "Unsqueeze": of_squeeze,
     }
 

@@ -191,9 +191,7 @@ class AttentionRewriter:
         total = np.zeros(shape, np.float32)
         for name, added_to in masks:
             total += np.broadcast_to(self.constants[name], added_to).reshape(shape)
-        joined = self.constant(total)
-        self.constants[joined], self.shapes[joined] = total, shape
-        return joined
+        return self.known(total)
 
     def bias_view(self, name: str, scores: open_sizes.Sizes) -> View | None:
         """A bias, repeated where it has one row, head or image for all."""
@@ -238,30 +236,32 @@ class AttentionRewriter:
         """A softmax that is no part of an attention, if its numbers lie side by side, or many numbers
         apart: the compiler would add these up anew for each result that is read elsewhere."""
         name, output = node.input[0], node.output[0]
-        shape, axis = self.shape(name), self.attributes(node).get("axis", -1)
-        if (shape is None or name not in self.dynamic or not self.is_float(name)
-                or math.prod(shape) >= 2**31):
+        sizes, axis = self.sizes(name), self.attributes(node).get("axis", -1)
+        if not sizes or name not in self.dynamic or not self.is_float(name):
             return False
-        axis %= len(shape)
+        axis %= len(sizes)
         # One channel lies alike with the channels first and last.
-        is_last = name in self.last and (axis == 1 or axis == 3 and shape[1] == 1)
-        size, is_apart = shape[axis], axis != len(shape) - 1
-        if not is_last and (math.prod(shape) < _SOFTMAX_MIN or is_apart and size < _APART_MIN):
+        is_last = name in self.last and (axis == 1 or axis == 3 and sizes[1] == 1)
+        size, is_apart = sizes[axis], axis != len(sizes) - 1
+        if not isinstance(size, int) or not is_last and (
+                math.prod(map(open_sizes.nominal, sizes)) < _SOFTMAX_MIN or is_apart and size < _APART_MIN):
             return False
-        rows = math.prod(shape) // size
-        call = tiled_calls.TiledCall("takt_softmax_f32", ("f32", "f32"), (rows, size), (), 1, rows,
-                                     max(1, _TILE_SOFTMAX // size), _SOFTMAX_SLOWER * rows * size)
+        order = [*(i for i in range(len(sizes)) if i != axis), axis]
         if is_last:
-            n, c, h, w = shape
-            self.set_last(output, self.kernel(call, [self.last[name]], self.fresh("softmax"), (n, h, w, c)))
+            order = [0, 2, 3, 1]
+        sides = tuple(sizes[i] for i in order)
+        call = tiled_calls.call_of_rows("takt_softmax_f32", ("f32", "f32"), sides, (size,), (), _TILE_SOFTMAX,
+                                        _SOFTMAX_SLOWER)
+        if call is None:
+            return False
+        if is_last:
+            self.set_last(output, self.kernel(call, [self.last[name]], self.fresh("softmax"), sides))
         elif is_apart:
-            order = [*(i for i in range(len(shape)) if i != axis), axis]
-            sides = tuple(shape[i] for i in order)
             turned = self.emit("Transpose", [self.to_first(name)], self.fresh("turned"), sides, perm=order)
             result = self.kernel(call, [turned], self.fresh("softmax"), sides)
-            self.emit("Transpose", [result], output, perm=[order.index(i) for i in range(len(shape))])
+            self.emit("Transpose", [result], output, perm=[order.index(i) for i in range(len(sizes))])
         else:
-            self.kernel(call, [self.to_first(name)], output, shape)
+            self.kernel(call, [self.to_first(name)], output, sizes)
         return True
 
     def match_bytes(self, softmax: Any) -> Match | None:

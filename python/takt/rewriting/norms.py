@@ -13,7 +13,73 @@ _PIXELS_MAX = 1024
 
 
 class NormRewriter:
-    """The part of the rewriter that knows norms of batches, instances and groups."""
+    """The part of the rewriter that knows norms of layers, batches, instances and groups."""
+
+    def find_norms(self) -> None:
+        """Puts a LayerNormalization in place of the nodes that files of older opsets have for it, where a call finds
+        how many rows there are. Where the sizes are known, the compiler makes one loop of the nodes."""
+        makers = {name: node for node in self.nodes for name in node.output}
+        replaced: dict[int, Any] = {}
+        for node in self.nodes:
+            found = self.match_norm(node, makers) if node.op_type == "Div" else None
+            if found is None:
+                continue
+            source, epsilon, parts = found
+            size, last = self.open[source][-1], node
+            rows = {"Mul": np.ones(size, np.float32), "Add": np.zeros(size, np.float32)}
+            for kind in rows:
+                behind = self.row_behind(last, kind, size)
+                if behind is not None:
+                    replaced[id(last)] = None
+                    last, rows[kind] = behind
+            replaced.update((id(each), None) for each in parts)
+            replaced[id(last)] = self.onnx.helper.make_node(
+                "LayerNormalization", [source, *map(self.known, rows.values())], last.output, axis=-1, epsilon=epsilon)
+        self.nodes = [kept for node in self.nodes if (kept := replaced.get(id(node), node)) is not None]
+        self.count_consumers()
+
+    def match_norm(self, division: Any, makers: dict[str, Any]) -> tuple[str, float, list[Any]] | None:
+        """Input and epsilon of (x - mean) / sqrt(mean((x - mean)^2) + epsilon), and the nodes before the division."""
+        apart, root = (makers.get(name) for name in division.input)
+        total = self.maker_of(root, "Sqrt", makers)
+        mean = self.maker_of(total, "Add", makers)
+        square = self.maker_of(mean, "ReduceMean", makers)
+        if apart is None or apart.op_type != "Sub" or square is None or square.op_type not in ("Pow", "Mul"):
+            return None
+        source, center = apart.input[0], makers.get(apart.input[1])
+        epsilon, power = (self.constants.get(name) for name in (total.input[1], square.input[1]))
+        is_square = power is not None and power.size == 1 and power == 2 if square.op_type == "Pow" else (
+            square.input[1] == apart.output[0])
+        parts = [center, apart, square, mean, total, root]
+        if (not is_square or square.input[0] != apart.output[0] or epsilon is None or epsilon.size != 1
+                or center is None or center.op_type != "ReduceMean" or center.input[0] != source
+                or source not in self.open or not isinstance(self.open[source][-1], int) or not self.is_float(source)
+                or not all(self.is_mean_of_rows(each, source) for each in (center, mean))
+                or any(self.consumers.get(each.output[0], []) != users for each, users in (
+                    (center, [apart]), (square, [mean]), (mean, [total]), (total, [root]), (root, [division])))
+                or {id(user) for user in self.consumers[apart.output[0]]} != {id(square), id(division)}
+                or any(each.output[0] in self.results for each in parts)):
+            return None
+        return source, float(epsilon.reshape(())), parts
+
+    def maker_of(self, node: Any | None, kind: str, makers: dict[str, Any]) -> Any | None:
+        """What makes the first input of a node, if it is of this kind."""
+        return makers.get(node.input[0]) if node is not None and node.op_type == kind else None
+
+    def is_mean_of_rows(self, node: Any, source: str) -> bool:
+        own, rank = self.attributes(node), len(self.open[source])
+        axes = own.get("axes") if len(node.input) < 2 else self.constants.get(node.input[1])
+        return axes is not None and own.get("keepdims", 1) == 1 and [int(axis) % rank for axis in axes] == [rank - 1]
+
+    def row_behind(self, node: Any, kind: str, size: int) -> tuple[Any, np.ndarray] | None:
+        """The Mul or Add that alone reads a node's result, and the constant row that it joins with it."""
+        user, name = self.only_consumer(node.output[0]), node.output[0]
+        if user is None or user.op_type != kind:
+            return None
+        row = self.constants.get(user.input[1] if user.input[0] == name else user.input[0])
+        if row is None or row.size != size or row.shape[-1:] != (size,) or row.dtype != np.float32:
+            return None
+        return user, row.reshape(-1)
 
     def on_batchnormalization(self, node: Any) -> bool:
         """A factor and a shift for each channel: a depthwise convolution of a pixel. Behind a convolution they go into

@@ -159,28 +159,6 @@ class OpenRewriter:
         self.set_last(join.output[0], twin)
         return True
 
-    def open_norm(self, node: Any) -> bool:
-        """A norm of rows that several open sizes count, as one of a matrix: the compiler would divide by the sizes for
-        each number."""
-        source, output = node.input[0], node.output[0]
-        sizes, own = self.open.get(source, ()), self.attributes(node)
-        is_last = own.get("axis", -1) in (-1, len(sizes) - 1) and len(node.output) == 1
-        if (sum(isinstance(size, open_sizes.Open) for size in sizes[:-1]) < 2 or not isinstance(sizes[-1], int)
-                or not is_last or not self.is_float(source)):
-            return False
-        rows = (open_sizes.Open((output, "rows"), 1), sizes[-1])
-        width = self.constant(np.array(sizes[-1:], np.int64))
-        flat = self.emit("Reshape", [self.to_first(source), self.constant(np.array([-1, sizes[-1]]))],
-                         self.fresh("rows"), rows)
-        apart = self.emit("TaktBarrier", [flat], self.fresh("apart"), rows, DOMAIN)
-        norm = self.emit(node.op_type, [apart, *node.input[1:]], self.fresh("norm"), rows, **{**own, "axis": -1})
-        apart = self.emit("TaktBarrier", [norm], self.fresh("apart"), rows, DOMAIN)
-        int64 = self.onnx.TensorProto.INT64
-        before = self.emit("Shape", [source], self.fresh("sizes"), (len(sizes) - 1,), element=int64, end=-1)
-        whole = self.emit("Concat", [before, width], self.fresh("sizes"), (len(sizes),), element=int64, axis=0)
-        self.emit("Reshape", [apart, whole], output, sizes)
-        return True
-
     def open_call(self, call: Any, shape: OpenShape, inputs: list[str], element: int = 1) -> str:
         return self.kernel(shape.opened(call), inputs, self.fresh("conv"), shape.result, element)
 

@@ -390,33 +390,32 @@ class QuantizedRewriter:
         return True
 
     def on_layernormalization(self, node: Any) -> bool:
-        """A norm of bytes that gives bytes, or one of rows that several open sizes count."""
-        found = self.quantization.tensors.get(node.input[0])
-        if found is None:
-            return self.open_norm(node)
-        shape, end = self.shape(node.input[0]), self.end_in_bytes(node.output[0])
-        attributes = self.attributes(node)
-        if (end is None or shape is None or len(node.output) > 1 or node.input[0] not in self.dynamic
-                or attributes.get("axis", -1) not in (-1, len(shape) - 1)):
+        """Of bytes that become bytes again, or of floats whose rows calls count: the compiler's code is quick where it
+        knows the sizes."""
+        source, own = node.input[0], self.attributes(node)
+        sizes, found = self.sizes(source), self.quantization.tensors.get(source)
+        size = sizes[-1] if sizes else None
+        if (not isinstance(size, int) or not 0 < size <= _NORM_SIZE_MAX or len(node.output) > 1
+                or source not in self.dynamic or own.get("axis", -1) not in (-1, len(sizes) - 1)):
             return False
-        size, rows = shape[-1], math.prod(shape[:-1])
-        gamma = self.constants.get(node.input[1])
-        beta = np.zeros(size, np.float32)
-        if len(node.input) > 2 and node.input[2]:
-            beta = self.constants.get(node.input[2])
-        if (gamma is None or beta is None or gamma.shape != (size,) or beta.shape != (size,)
-                or gamma.dtype != np.float32 or not 0 < size <= _NORM_SIZE_MAX
-                or not 0 < rows * size < 2**31):
+        gamma, beta = [*node.input[1:], ""][:2]
+        beta = beta or self.known(np.zeros(size, np.float32))
+        if any(self.sizes(name) != (size,) or not self.is_float(name) for name in (gamma, beta)):
             return False
-        user, out = end
-        source, scale = found
-        call = tiled_calls.TiledCall(
-            "takt_layer_norm_i8", ("i8", "f32", "f32", "i8"), (rows, size, out.zero_point),
-            (scale.scale, float(attributes.get("epsilon", 1e-5)), out.scale),
-            1, rows, max(1, _TILE_BYTES // size), 0)
-        self.done.add(id(user))
-        self.kernel(call, [self.to_first(source), self.constant(gamma), self.constant(beta)],
-                    user.output[0], shape, self.onnx.TensorProto.INT8)
+        numbers, factors, kinds = (size,), (float(own.get("epsilon", 1e-5)),), ["f32"] * 4
+        output, element = node.output[0], self.onnx.TensorProto.FLOAT
+        user, out = (self.end_in_bytes(output) if found is not None else None) or (None, None)
+        if user is not None:
+            source, scale = found
+            numbers, factors = (size, out.zero_point), (scale.scale, *factors, out.scale)
+            kinds = ["i8", "f32", "f32", "i8"]
+            output, element = user.output[0], self.onnx.TensorProto.INT8
+        call = tiled_calls.call_of_rows(f"takt_layer_norm_{kinds[0]}", kinds, sizes, numbers, factors, _TILE_BYTES)
+        if call is None or user is None and source not in self.open:
+            return False
+        if user is not None:
+            self.done.add(id(user))
+        self.kernel(call, [self.to_first(each) for each in (source, gamma, beta)], output, sizes, element)
         return True
 
     def on_quantizelinear(self, node: Any) -> bool:

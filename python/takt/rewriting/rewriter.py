@@ -87,9 +87,9 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
 class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.BoxesRewriter,
                 channels_last.ChannelsLastRewriter, endings.EndingRewriter, joined.JoinedRewriter,
                 norms.NormRewriter, open_resize.OpenResizeRewriter, opened.OpenRewriter, paired.PairedRewriter,
+                norms.NormRewriter, open_resize.OpenResizeRewriter, opened.OpenRewriter, paired.PairedRewriter,
                 parted.PartedRewriter, recurrent.RecurrentRewriter, scatter.ScatterRewriter, slicing.SlicingRewriter,
                 stretched.StretchRewriter, top_k.TopKRewriter,
-                graphs.NodeReader):
     def __init__(self, model: Any, precision: str) -> None:
         import onnx
 
@@ -125,6 +125,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         self.done: set[int] = set()  # id() of nodes that another one includes.
         self.ranges: dict[str, tuple[str, str]] = {}  # Floats, their bytes and ranges.
         self.names = names.Names(graph)
+        self.find_norms()
         self.find_quantized()
         self.find_attention()
 
@@ -203,6 +204,12 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         name = self.fresh(kind)
         self.new_constants[name] = np.asarray(array, order="C")
         self.made.add(name)
+        return name
+
+    def known(self, array: np.ndarray) -> str:
+        """A constant for nodes that are still to be rewritten."""
+        name = self.constant(array)
+        self.constants[name], self.shapes[name] = array, array.shape
         return name
 
     def emit(self, op: str, inputs: list[str], output: str, shape: tuple[int, ...] | None = None,

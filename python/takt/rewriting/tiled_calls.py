@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Iterator
+import math
+from typing import Any, Iterator, Sequence
 
 import numpy as np
 
+from ..networks import open_sizes
 from . import open_calls
 
 
@@ -69,6 +71,21 @@ class TiledCall:
     @property
     def pixel_tiles(self) -> int:
         return -(-self.rows // self.tile_rows)
+
+
+def call_of_rows(function: str, buffers: Sequence[str], sizes: open_sizes.Sizes, numbers: tuple[int, ...],
+                 factors: tuple[float, ...], tile: int, work: int = 0) -> TiledCall | None:
+    """A call that computes on each row of a tensor alone; None where it has too many numbers or dimensions.
+
+    numbers  that follow the number of rows.
+    tile     so many numbers, but at least one row.
+    work     multiply-adds of a number."""
+    is_open, count = open_sizes.is_open(sizes), math.prod(map(open_sizes.nominal, sizes))
+    if not 0 < count < 2**31 or is_open and len(sizes) > open_calls.SIZES_MAX:
+        return None
+    rows = count // sizes[-1]
+    return TiledCall(function, tuple(buffers), (open_calls.ROWS if is_open else rows, *numbers), factors, 1,
+                     0 if is_open else rows, max(1, tile // sizes[-1]), work * count)
 
 
 def even_rows(rows: int, most: int, multiple: int) -> int:

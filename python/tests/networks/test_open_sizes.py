@@ -107,10 +107,13 @@ def test_rows_of_a_sequence_stay_as_many():
                 helper.make_node("Reshape", ["f", "rows"], ["g"]),
                 helper.make_node("Gemm", ["g", "wide"], ["h"], transB=1),
                 helper.make_node("Split", ["h"], ["i", "j"], axis=1, num_outputs=2),
-                helper.make_node("Concat", ["g", "h"], ["k"], axis=1)]
+                helper.make_node("Concat", ["g", "h"], ["k"], axis=1),
+                helper.make_node("ReduceMean", ["d"], ["l"], axes=[1, -2]),
+                helper.make_node("Sub", ["d", "l"], ["m"])]
     found = sizes_of(sequence, {"x": [1, None, 8]}, "scores", w=weights(8, 12), heads=np.array([1, -1, 3, 4]),
                      first=np.array([0]), rows=np.array([-1, 4]), wide=weights(6, 4))
     rows = found["x"][1]
+    assert found["l"] == (1, 1, 1, rows) and found["m"] == found["d"]
     assert found["b"] == (1, rows, 3, 4) and found["d"] == (1, 3, 4, rows)
     assert found["scores"] == found["e"] == (1, 3, rows, rows)
     times = found["g"][0]

@@ -230,13 +230,76 @@ def test_kernels_take_any_number_of_rows(needs_compiler, tmp_path, shape):
     net = Net()
     result = sequence(net)
     calls, kernels = functions(net.model(shape, result))
-    assert calls == {"takt_conv2d_f32": 10, "takt_attention_f32": 1, "takt_attention_bias_f32": 1}, calls
+    assert calls == {"takt_conv2d_f32": 10, "takt_attention_f32": 1, "takt_attention_bias_f32": 1,
+                     "takt_layer_norm_f32": 5}, calls
     assert sum(getattr(kernel, "has_residual", False) for kernel in kernels) == 2  # Two calls have one kernel.
     sizes = [(1, 1, 32), (1, 7, 32), (1, 300, 32), (1, 0, 32) if shape[0] == 1 else (3, 50, 32)]
     for artifact, got, want in results(tmp_path, net, shape, result, sizes):
         assert artifact.recipe.name == "native", artifact.report
         assert got.shape == want.shape
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
+def plain_norm(net, x, square, *, is_scaled=True):
+    """A norm of layers in the nodes that files of older opsets have."""
+    apart = net.node("Sub", x, net.node("ReduceMean", x, axes=[-1]))
+    squares = net.node("Mul", apart, apart) if square == "Mul" else net.node("Pow", apart, net.constant(np.float32(2)))
+    spread = net.node("Add", net.node("ReduceMean", squares, axes=[2]), net.constant(np.float32(1e-3)))
+    found = net.node("Div", apart, net.node("Sqrt", spread))
+    return net.node("Add", net.node("Mul", found, net.weights(24)), net.weights(24)) if is_scaled else found
+
+
+@pytest.mark.parametrize("shape", [[1, None, 24], ["batch", "rows", 24]])
+def test_norms_and_softmax_take_any_number_of_rows(needs_compiler, tmp_path, shape):
+    net = Net()
+    parts = [plain_norm(net, "x", "Pow"), plain_norm(net, net.node("Relu", "x"), "Mul", is_scaled=False),
+             net.node("Softmax", "x"),
+             net.node("LayerNormalization", "x", net.weights(24), axis=-1, epsilon=1e-2)]
+    result = net.node("Concat", *parts, axis=2)
+    calls, _ = functions(net.model(shape, result))
+    assert calls == {"takt_layer_norm_f32": 3, "takt_softmax_f32": 1}, calls
+    sizes = [(1, 5, 24), (1, 0, 24) if shape[0] == 1 else (3, 70, 24)]
+    for artifact, got, want in results(tmp_path, net, shape, result, sizes, recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+def test_what_is_no_norm_of_layers_stays():
+    def spoiled(change):
+        """`change` of the nodes of a norm, by their operators."""
+        net = Net()
+        result = plain_norm(net, "x", "Pow")
+        change({node.op_type: node for node in net.nodes}, net)
+        return functions(net.model([1, None, 24], result))[0]
+
+    def add_reader(nodes, net):
+        place = net.nodes.index(nodes["Mul"])
+        net.nodes[place:place] = [onnx.helper.make_node("Neg", [nodes["Sqrt"].output[0]], ["y"]),
+                                  onnx.helper.make_node("Add", [nodes["Div"].output[0], "y"], ["z"])]
+        nodes["Mul"].input[0] = "z"
+
+    def cube(nodes, net):
+        nodes["Pow"].input[1] = net.constant(np.float32(3))
+
+    def other(nodes, net):
+        nodes["Sub"].input[0] = net.node("Relu", "x")
+        net.nodes.insert(0, net.nodes.pop())
+
+    assert spoiled(lambda nodes, net: None) == {"takt_layer_norm_f32": 1}
+    for change in (add_reader, cube, other):
+        assert not spoiled(change), change
+
+
+def test_norms_of_bytes_take_any_number_of_rows(needs_compiler, tmp_path):
+    net = QuantizedNet()
+    norm = net.node("LayerNormalization", net.quantize("x", 0.05, 3), net.weights(16), net.weights(16), axis=-1)
+    result = net.node("Relu", net.quantize(norm, 0.05, -7))
+    calls, _ = functions(net.model([1, None, 16], result))
+    assert calls["takt_layer_norm_i8"] == 1 and "takt_layer_norm_f32" not in calls
+    for artifact, got, want in results(tmp_path, net, [1, None, 16], result, [(1, 9, 16), (1, 0, 16)], recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        assert got.shape == want.shape and np.abs(got - want).max(initial=0) <= 0.0501
 
 
 def test_a_mask_of_other_sizes_is_an_error(needs_compiler, tmp_path):
