@@ -6,7 +6,7 @@ import dataclasses
 import math
 from typing import Any
 
-from ..networks import graphs
+from ..networks import graphs, open_sizes
 from .kernel_calls import DOMAIN, JOINED_CHANNELS_MAX, JOINING, Kernel
 
 
@@ -58,7 +58,7 @@ class JoinedRewriter:
                 "TaktKernel", inputs, [joined], name=joined, domain=DOMAIN, kernel=self.index_of(kernel)))
         return self.copies(concat, joined, rest, shape) if makers else [concat]
 
-    def copies(self, concat: Any, joined: str, rest: list[_Part], shape: tuple[int, ...]) -> list[Any]:
+    def copies(self, concat: Any, joined: str, rest: list[_Part], shape: open_sizes.Sizes) -> list[Any]:
         """The nodes that copy the other parts into the tensor `joined`."""
         copies = []
         for i, part in enumerate(rest):
@@ -68,22 +68,23 @@ class JoinedRewriter:
             joined = result
         return copies
 
-    def joined_name(self, concat: Any, is_last: bool, shape: tuple[int, ...]) -> str:
+    def joined_name(self, concat: Any, is_last: bool, shape: open_sizes.Sizes) -> str:
         """A name for the tensor with some of its parts; with the last one it is the concatenation."""
         name = concat.output[0] if is_last else self.fresh("joined")
         self.new_values[name] = (shape, self.onnx.TensorProto.FLOAT)
         self.made.add(name)
         return name
 
-    def joined_shape(self, concat: Any) -> tuple[int, ...] | None:
-        """The shape of a concatenation of floats along the last dimension; None if it is another, or too wide for the
-        kernels."""
+    def joined_shape(self, concat: Any) -> open_sizes.Sizes | None:
+        """The sizes of a concatenation of floats along the last dimension; None if it is another, too wide for the
+        kernels, or if a call could find parts of different sizes."""
         shapes = [self.emitted_shape(name) for name in [*concat.output, *concat.input]]
         elements = {self.emitted_element(name) for name in concat.input}
         if any(shape is None for shape in shapes) or elements != {self.onnx.TensorProto.FLOAT}:
             return None
         rank = len(shapes[0])
-        if shapes[0][-1] > JOINED_CHANNELS_MAX:
+        if (any(shape[:-1] != shapes[0][:-1] for shape in shapes) or open_sizes.is_open(shape[-1] for shape in shapes)
+                or shapes[0][-1] > JOINED_CHANNELS_MAX):
             return None
         return shapes[0] if self.attributes(concat)["axis"] % rank == rank - 1 else None
 
@@ -98,12 +99,10 @@ class JoinedRewriter:
             return False
         n, _, _, _, oh, ow, oc, *_ = kernel.shape
         shape = self.emitted_shape(name)
-        return shape[-1] == oc and math.prod(shape[:-1]) == n * oh * ow
+        return shape[-1] == oc and (kernel.is_open or math.prod(shape[:-1]) == n * oh * ow)
 
-    def emitted_shape(self, name: str) -> tuple[int, ...] | None:
-        """None where sizes are open."""
-        shape = self.new_values[name][0] if name in self.new_values else self.shapes.get(name)
-        return shape if shape is not None and all(isinstance(size, int) for size in shape) else None
+    def emitted_shape(self, name: str) -> open_sizes.Sizes | None:
+        return self.new_values[name][0] if name in self.new_values else self.sizes(name)
 
     def emitted_element(self, name: str) -> int | None:
         return self.new_values[name][1] if name in self.new_values else self.element_types.get(name)

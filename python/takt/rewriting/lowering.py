@@ -51,7 +51,7 @@ def lower(mlir: str, kernels: list[AnyKernel]) -> str:
             lines += [indent + line for line in open_calls.place(stem, operands[0], types[0], result_type, stride)]
         elif match["kind"] == "Update":
             channel = _attribute(match["attributes"], "channel")
-            lines.append(f"{indent}{_update(stem, operands, types, channel)}")
+            lines += [indent + line for line in open_calls.update(stem, *operands, types, channel)]
         else:
             index = _attribute(match["attributes"], "kernel")
             is_tied = getattr(kernels[index], "is_tied", False)
@@ -91,16 +91,6 @@ def _title(kernel: AnyKernel) -> str:
 
 def _attribute(attributes: str, name: str) -> int:
     return int(re.search(rf"torch\.onnx\.{name} = (\d+)", attributes).group(1))
-
-
-def _update(stem: str, operands: list[str], types: list[str], channel: int) -> str:
-    """A copy of the second operand into the channels of the first from `channel` on."""
-    whole, part = operands
-    sizes = types[1][len("tensor<"):-1].split("x")[:-1]
-    corner = ", ".join([*["0"] * (len(sizes) - 1), str(channel)])
-    steps = ", ".join("1" * len(sizes))
-    return (f"{stem}_r = tensor.insert_slice {part} into {whole}[{corner}] [{', '.join(sizes)}] [{steps}] : "
-            f"{types[1]} into {types[0]}")
 
 
 def builtin(dimensions: str, element: str) -> str:

@@ -52,10 +52,12 @@ def dispatch(stem: str, name: str, kernel: Any, operands: list[str], types: list
         factor, size = kernel.open_parts
         workload += f", {made.compute('muli', sizes[size], made.number(factor))}"
     kinds = [_with_sizes(kind, sizes, _names(kernel, i, kind)) for i, kind in enumerate(types)]
-    result = _with_sizes(result, sizes, _names(kernel, len(types), result))
+    sized = _with_sizes(result, sizes, _names(kernel, len(types), result))
+    if _image_of(kernel):  # The result is the first operand.
+        sized = operands[0] + sized[len(result):]
     made.lines.append(
         f"{stem}_r = flow.dispatch @takt_kernels::@{name}[{workload}]({', '.join([*operands, *numbers])}) : "
-        f"({', '.join([*kinds, *['index'] * len(numbers)])}) -> {result}")
+        f"({', '.join([*kinds, *['index'] * len(numbers)])}) -> {sized}")
     return made.lines
 
 
@@ -115,8 +117,7 @@ def barrier(stem: str, operand: str, kind: str) -> list[str]:
     if "?" not in kind:
         return [f"{stem}_r = util.optimization_barrier {operand} : {kind}"]
     made = _Computation(stem)
-    sizes = [made.add(f"tensor.dim {operand}, {made.number(axis)} : {kind}")
-             for axis, size in enumerate(_dimensions(kind)) if size == "?"]
+    sizes = _open_dims(made, operand, kind).values()
     apart = made.add(f"util.optimization_barrier {operand} : {kind}")
     return [*made.lines, f"{stem}_r = flow.tensor.tie_shape {apart} : {kind}{{{', '.join(sizes)}}}"]
 
@@ -127,24 +128,36 @@ def place(stem: str, image: str, kind: str, result: str, stride: int) -> list[st
     *sizes, channels, element = kind[len("tensor<"):-1].split("x")
     each = str(int(channels) // stride**2)
     wide = f"tensor<{'x'.join([*sizes, str(stride), str(stride), each, element])}>"
-    dims = _image_dims(made, image, kind)
+    dims = _open_dims(made, image, kind)
     whole = ", ".join([*(dims.get(axis, size) for axis, size in enumerate(sizes)), str(stride), str(stride), each])
     split = made.add(
         f"tensor.expand_shape {image} [[0], [1], [2], [3, 4, 5]] output_shape [{whole}] : {kind} into {wide}")
     return _placed(made, split, wide, "n, h, w, u, a, c", (*sizes, stride, stride, each), dims, result)
 
 
+def update(stem: str, whole: str, part: str, types: list[str], channel: int) -> list[str]:
+    """A copy of a tensor into the channels of a wider one from `channel` on.
+
+    types  of the wider tensor, and of the other."""
+    made, sizes = _Computation(stem), _dimensions(types[1])
+    dims = _open_dims(made, part, types[1])
+    corner = ", ".join([*["0"] * (len(sizes) - 1), str(channel)])
+    wide = ", ".join(dims.get(axis, size) for axis, size in enumerate(sizes))
+    return [*made.lines, f"{stem}_r = tensor.insert_slice {part} into {whole}[{corner}] [{wide}] "
+                         f"[{', '.join('1' * len(sizes))}] : {types[1]} into {types[0]}"]
+
+
 def repeat(stem: str, image: str, kind: str, result: str, up: int, across: int) -> list[str]:
     """Each pixel so many times below and beside itself."""
     made = _Computation(stem)
     *sizes, channels, _ = kind[len("tensor<"):-1].split("x")
-    dims = _image_dims(made, image, kind)
+    dims = _open_dims(made, image, kind)
     return _placed(made, image, kind, "n, h, w, c", (*sizes, up, across, channels), dims, result)
 
 
-def _image_dims(made: _Computation, image: str, kind: str) -> dict[int, str]:
+def _open_dims(made: _Computation, tensor: str, kind: str) -> dict[int, str]:
     """The values of its open sizes by their axes."""
-    return {axis: made.add(f"tensor.dim {image}, {made.number(axis)} : {kind}")
+    return {axis: made.add(f"tensor.dim {tensor}, {made.number(axis)} : {kind}")
             for axis, size in enumerate(_dimensions(kind)) if size == "?"}
 
 
@@ -193,11 +206,16 @@ def found_tiles(kernel: Any, pixels: str, blocks: str) -> list[str]:
     return [*([pixels] if kernel.is_open else []), *([blocks] if _open_parts(kernel) is not None else [])]
 
 
+def _image_of(kernel: Any) -> int:
+    """The binding of the image: behind the wider tensor into which the kernel writes its channels, if there is one."""
+    return int(getattr(kernel, "is_tied", False))
+
+
 def _names(kernel: Any, binding: int, tensor: str) -> list[str]:
     """The names of the sizes of a binding, "" for one that is known."""
     axes = getattr(kernel, "axes", ())
     if not axes:
-        return [*(_IN if binding == 0 else _OUT), ""]
+        return [*(_IN if binding == _image_of(kernel) else _OUT), ""]
     names = iter(axes[binding])
     return [next(names) if size == "?" else "" for size in _dimensions(tensor)]
 
@@ -227,7 +245,7 @@ def _sizes(made: _Computation, kernel: Any, operands: list[str], types: list[str
     """The values of sizes by their names."""
     if getattr(kernel, "axes", ()):
         return _named_sizes(made, kernel, operands, types)
-    image, kind = operands[0], types[0]
+    image, kind = (each[_image_of(kernel)] for each in (operands, types))
     names, sizes = open_sizes(kernel), _dimensions(kind)
     found = {name: made.add(f"tensor.dim {image}, {made.number(axis)} : {kind}")
              for axis, (name, size) in enumerate(zip(_IN, sizes)) if size == "?"}

@@ -120,6 +120,38 @@ def test_pixels_are_repeated_with_the_channels_last(needs_compiler, tmp_path, ow
     assert [node.op_type for node in rewritten.graph.node].count("Transpose") == 2
 
 
+def test_parts_of_a_concatenation_are_written_there(needs_compiler, tmp_path):
+    net = Net()
+    x = net.conv("x", 3, 16, strides=[2, 2])
+    pool = net.node("MaxPool", x, kernel_shape=[3, 3], pads=[1] * 4)
+    result = net.node("Concat", net.conv(x, 16, 5, kernel=1), pool, net.conv(x, 16, 24), net.conv(pool, 16, 8), axis=1)
+    shape = ["n", 3, None, None]
+    _, kernels = functions(net.model(shape, result))
+    assert [kernel.joined for kernel in kernels if getattr(kernel, "joined", None)] == [(0, 53), (21, 53), (45, 53)]
+    sizes = [(1, 3, 9, 20), (2, 3, 4, 4), (1, 3, 40, 33)]
+    for artifact, got, want in results(tmp_path, net, shape, result, sizes, recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+    # In a call, the parts may have other sizes than each other.
+    net = Net()
+    parts = [net.conv("x", 3, 16, strides=[2, 2]), net.conv(net.node("Slice", "x", *(
+        net.constant(np.array([each])) for each in (1, 99, 2))), 3, 24, strides=[2, 2])]
+    _, kernels = functions(net.model(shape, net.node("Concat", *parts, axis=1)))
+    assert len(kernels) == 2 and not any(kernel.joined for kernel in kernels), kernels
+
+
+def test_rows_of_a_concatenation_are_written_there(needs_compiler, tmp_path):
+    net = Net()
+    parts = [net.node("MatMul", "x", net.weights(24, width)) for width in (5, 24, 16)]
+    result = net.node("Concat", *parts, axis=2)
+    _, kernels = functions(net.model([1, None, 24], result))
+    assert [kernel.joined for kernel in kernels if kernel.joined] == [(0, 45), (5, 45), (29, 45)]
+    for artifact, got, want in results(tmp_path, net, [1, None, 24], result, [(1, 70, 24), (1, 0, 24)], recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
 def test_pools_may_round_up(needs_compiler, tmp_path):
     """A pool whose last window would begin behind the image is left to the compiler."""
     net = Net()
