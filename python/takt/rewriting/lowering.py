@@ -47,8 +47,9 @@ def lower(mlir: str, kernels: list[AnyKernel]) -> str:
             factors = (_attribute(match["attributes"], name) for name in ("up", "across"))
             lines += [indent + line for line in open_calls.repeat(stem, operands[0], types[0], result_type, *factors)]
         elif match["kind"] == "Place":
-            stride = _attribute(match["attributes"], "stride")
-            lines += [indent + line for line in open_calls.place(stem, operands[0], types[0], result_type, stride)]
+            stride, is_inner = (_attribute(match["attributes"], name) for name in ("stride", "is_inner"))
+            lines += [indent + line for line in open_calls.place(
+                stem, operands[0], types[0], result_type, stride, bool(is_inner))]
         elif match["kind"] == "Update":
             channel = _attribute(match["attributes"], "channel")
             lines += [indent + line for line in open_calls.update(stem, *operands, types, channel)]

@@ -122,17 +122,20 @@ def barrier(stem: str, operand: str, kind: str) -> list[str]:
     return [*made.lines, f"{stem}_r = flow.tensor.tie_shape {apart} : {kind}{{{', '.join(sizes)}}}"]
 
 
-def place(stem: str, image: str, kind: str, result: str, stride: int) -> list[str]:
-    """Squares of pixels, which are the outer part of the channels, in their places."""
+def place(stem: str, image: str, kind: str, result: str, stride: int, is_inner: bool) -> list[str]:
+    """Squares of pixels, which are the outer part of the channels or the inner one, in their places."""
     made = _Computation(stem)
     *sizes, channels, element = kind[len("tensor<"):-1].split("x")
     each = str(int(channels) // stride**2)
-    wide = f"tensor<{'x'.join([*sizes, str(stride), str(stride), each, element])}>"
+    square = [str(stride)] * 2
+    parts = [each, *square] if is_inner else [*square, each]
+    wide = f"tensor<{'x'.join([*sizes, *parts, element])}>"
     dims = _open_dims(made, image, kind)
-    whole = ", ".join([*(dims.get(axis, size) for axis, size in enumerate(sizes)), str(stride), str(stride), each])
+    whole = ", ".join([*(dims.get(axis, size) for axis, size in enumerate(sizes)), *parts])
     split = made.add(
         f"tensor.expand_shape {image} [[0], [1], [2], [3, 4, 5]] output_shape [{whole}] : {kind} into {wide}")
-    return _placed(made, split, wide, "n, h, w, u, a, c", (*sizes, stride, stride, each), dims, result)
+    axes = "n, h, w, c, u, a" if is_inner else "n, h, w, u, a, c"
+    return _placed(made, split, wide, axes, (*sizes, stride, stride, each), dims, result)
 
 
 def update(stem: str, whole: str, part: str, types: list[str], channel: int) -> list[str]:

@@ -129,15 +129,16 @@ class OpenRewriter:
         return True
 
     def on_depthtospace(self, node: Any) -> bool:
-        """Channels that become pixels, as canonical.reduce() writes it for transposed convolutions."""
+        """Channels that become pixels. canonical.reduce() writes it for transposed convolutions, too."""
         source, sizes = node.input[0], self.open.get(node.output[0])
         if source not in self.last or sizes is None:
             return False
-        stride = self.attributes(node)["blocksize"]
+        own = self.attributes(node)
+        stride, is_inner = own["blocksize"], own.get("mode", b"DCR") == b"CRD"
         n, c, h, w = sizes
         self.set_last(node.output[0], self.emit(
             "TaktPlace", [self.last[source]], self.fresh("place"), (n, h, w, c), DOMAIN, self.element_types[source],
-            stride=stride))
+            stride=stride, is_inner=int(is_inner)))
         return True
 
     def place_row(self, node: Any) -> bool:

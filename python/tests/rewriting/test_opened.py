@@ -386,6 +386,17 @@ def test_transposed_convolutions_take_images_of_each_size(needs_compiler, tmp_pa
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
+def test_channels_become_pixels_in_both_orders(needs_compiler, tmp_path):
+    net = Net()
+    x = net.conv("x", 3, 24)
+    parts = [net.node("DepthToSpace", x, blocksize=2, mode=mode) for mode in ("DCR", "CRD")]
+    y = net.node("Concat", *parts, net.node("DepthToSpace", x, blocksize=2), axis=1)
+    rewritten, _ = rewriter.rewrite(porter.port(net.model([1, 3, None, None], y)))
+    assert [node.op_type for node in rewritten.graph.node].count("TaktPlace") == 3
+    for artifact, got, want in results(tmp_path, net, [1, 3, None, None], y, [(1, 3, 5, 7)], recipe="native"):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
 def test_rows_of_which_little_is_known_make_no_tiny_tiles():
     """Here they are the outermost of four sizes, which often is 1."""
     net = Net()
