@@ -73,10 +73,12 @@ class LayerPorter:
         return True
 
     def on_instance_normalization(self, node: Any) -> bool:
-        """Means, where an axis of the image is open: the compiler divides by another number of pixels."""
+        """Means, where an axis of the image is open: the compiler divides by another number of pixels. Kernels know the
+        norm of an image, and of its groups of channels."""
         source, scale, bias = node.input
         shape = self.shapes.get(source, [])
-        if None not in shape[2:] or not self.is_real(source):
+        is_left = self.leaves_layers and len(shape) in (3, 4) and {scale, bias} <= self.constants.keys()
+        if None not in shape[2:] or not self.is_real(source) or is_left:
             return False
         axes = list(range(2, len(shape)))
         apart = self.emit("Sub", [source, self.reduce("ReduceMean", source, axes)])

@@ -79,10 +79,10 @@ def port(model: Any, failed: list[str] | None = None, concerns: Callable[[Any], 
 
 
 def for_compiler(model: Any) -> Any:
-    """`model` without what port() leaves to Takt's kernels: scatters of extremes, and recurrent layers of any number of
-    steps. `model` itself if it has neither such scatters nor recurrent layers."""
+    """`model` without what port() leaves to Takt's kernels: scatters of extremes, recurrent layers of any number of
+    steps, and norms of images of any size. `model` itself if it has no such operators."""
     def is_left(node: Any) -> bool:
-        return not _is_no_extreme(node) or node.op_type in recurrence.LAYERS
+        return not _is_no_extreme(node) or node.op_type in (*recurrence.LAYERS, "InstanceNormalization")
 
     if not any(map(is_left, model.graph.node)):
         return model
@@ -277,7 +277,8 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
               graphs.NodeReader):
     """Replaces the nodes of a graph that it `concerns`, but for those whose first result is in `left`.
 
-    leaves_layers  whether recurrent layers of an open number of steps stay if Takt's kernels can compute them."""
+    leaves_layers  whether recurrent layers of an open number of steps, and norms of images of open sizes, stay if Takt's
+                   kernels can compute them."""
 
     def __init__(self, graph: Any, opset: int, left: set[str], concerns: Callable[[Any], bool] = lambda node: True,
                  leaves_layers: bool = False) -> None:

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .kernel_calls import make_kernel
+from ..networks import open_sizes
+from .kernel_calls import DOMAIN, make_kernel
+from .packing import BLOCK
 
 # Of more pixels the mean is that of rows' means: sums of too many numbers would be rounded too often.
 _PIXELS_MAX = 1024
@@ -92,7 +94,7 @@ class NormRewriter:
             return self.is_float(source) and self.open_conv(node, weights.reshape(-1, 1, 1, 1), bias)
         if not self.is_float_image(source):
             return False
-        (n, channels, *size), (factor, shift) = self.shape(source), found
+        (n, channels, *size), (factor, shift) = self.sizes(source), found
         if channels == 1 or source in self.quantization.tensors:
             self.set_last(node.output[0], self.scaled(self.last[source], self.constant(factor.astype(np.float32)),
                                                       shift, self.twin_shape(source)))
@@ -109,34 +111,30 @@ class NormRewriter:
         source = node.input[0]
         if not self.is_float_image(source):
             return False
-        twin = self.normalized(source, node, self.shape(source)[1])
-        if twin is not None:
-            self.set_last(node.output[0], twin)
-        return twin is not None
+        return self.normalize(source, node, self.sizes(source)[1], node.output[0])
 
     def norm_of_groups(self, node: Any) -> bool:
         """Groups of channels are instances: Reshape, InstanceNormalization, Reshape."""
-        source, groups = node.input[0], self.shape(node.output[0])
+        source, groups = node.input[0], self.sizes(node.output[0])
         norm = self.only_consumer(node.output[0])
         if (not self.is_float_image(source) or groups is None or len(groups) != 3
                 or norm is None or norm.op_type != "InstanceNormalization"):
             return False
-        shape, back = self.shape(source), self.only_consumer(norm.output[0])
-        if (back is None or back.op_type != "Reshape" or self.shape(back.output[0]) != shape
-                or groups[0] != shape[0] or shape[1] % groups[1]):
+        shape, back = self.sizes(source), self.only_consumer(norm.output[0])
+        if (back is None or back.op_type != "Reshape" or self.sizes(back.output[0]) != shape
+                or groups[0] != shape[0] or not isinstance(groups[1], int) or shape[1] % groups[1]):
             return False
-        twin = self.normalized(source, norm, groups[1])
-        if twin is None:
+        if not self.normalize(source, norm, groups[1], back.output[0]):
             return False
         self.done.update((id(norm), id(back)))
-        self.set_last(back.output[0], twin)
         return True
 
     def is_float_image(self, name: str) -> bool:
-        return name in self.last and len(self.shape(name) or ()) == 4 and self.is_float(name)
+        return (name in self.last and open_sizes.is_image(self.sizes(name)) and isinstance(self.sizes(name)[0], int)
+                and self.is_float(name))
 
     def twin_shape(self, name: str) -> tuple[int, ...]:
-        n, c, h, w = self.shape(name)
+        n, c, h, w = self.sizes(name)
         return n, h, w, c
 
     def scaled(self, twin: str, factor: str, shift: np.ndarray, shape: tuple[int, ...]) -> str:
@@ -145,33 +143,45 @@ class NormRewriter:
             return twin
         return self.emit("Add", [twin, self.constant(shift.astype(np.float32))], self.fresh("norm"), shape)
 
-    def normalized(self, source: str, norm: Any, groups: int) -> str | None:
-        """The twin of an image of which each group of channels has the mean 0 and the variance 1, times the scale of
-        `norm` and plus its bias, which groups have; None if these are not known."""
-        scale, bias = (self.constants.get(name) for name in norm.input[1:])
-        if scale is None or bias is None:
-            return None
-        n, c, h, w = self.shape(source)
+    def normalize(self, source: str, norm: Any, groups: int, output: str) -> bool:
+        """Makes `output` the image of which each group of channels has the mean 0 and the variance 1, times the scale
+        of `norm` and plus its bias, which groups have, if these are known."""
+        parts = [self.constants.get(name) for name in norm.input[1:]]
+        if any(part is None for part in parts):
+            return False
+        n, c, h, w = self.sizes(source)
         image, channels = (n, h, w, c), (n, 1, 1, c)
-        means = self.means_of_groups(self.last[source], image, groups)
-        apart = self.emit("Sub", [self.last[source], means], self.fresh("norm"), image)
-        squares = self.emit("Mul", [apart, apart], self.fresh("norm"), image)
-        spread = self.means_of_groups(squares, image, groups)
-        epsilon = self.constant(np.float32(self.attributes(norm).get("epsilon", 1e-5)))
-        root = self.emit("Sqrt", [self.emit("Add", [spread, epsilon], self.fresh("norm"), channels)],
-                         self.fresh("norm"), channels)
-        each = self.constant(np.repeat(scale, c // groups).astype(np.float32).reshape(1, 1, 1, c))
-        factor = self.emit("Div", [each, root], self.fresh("norm"), channels)
-        return self.scaled(apart, factor, np.repeat(bias, c // groups), image)
+        scale, bias = (np.repeat(part, c // groups).astype(np.float32) for part in parts)
 
-    def means_of_groups(self, pixels: str, image: tuple[int, ...], groups: int) -> str:
+        def add(op: str, *inputs: str, sizes: open_sizes.Sizes = channels) -> str:
+            return self.emit(op, list(inputs), self.fresh("norm"), sizes)
+
+        means = self.means_of_groups(self.last[source], image, groups)
+        apart = add("Sub", self.last[source], means, sizes=image)
+        spread = self.means_of_groups(add("Mul", apart, apart, sizes=image), image, groups)
+        root = add("Sqrt", add("Add", spread, self.constant(np.float32(self.attributes(norm).get("epsilon", 1e-5)))))
+        if not open_sizes.is_open(image) or n != 1 or c % BLOCK:
+            factor = add("Div", self.constant(scale.reshape(1, 1, 1, c)), root)
+            self.set_last(output, self.scaled(apart, factor, bias, image))
+            return True
+        output, scale, bias = self.fold_scales(output, scale.reshape(c, 1), bias, 2)
+        factor = add("Div", self.constant(scale.reshape(1, 1, 1, c)), root)
+        shift = add("Sub", self.constant(bias.reshape(1, 1, 1, c)), add("Mul", means, factor))
+        self.set_last_scaled(output, self.last[source], image, factor, shift)
+        return True
+
+    def means_of_groups(self, pixels: str, image: open_sizes.Sizes, groups: int) -> str:
         """[n, 1, 1, c]: the mean of each channel's group."""
         n, h, w, c = image
-        means = pixels
-        for kernel in ((1, w), (h, 1)) if h * w > _PIXELS_MAX else ((h, w),):
-            shape = (n, h, w, c, h // kernel[0], 1, c, *kernel, 1, 1, 1, 1, 0, 0, c)
-            h, w = h // kernel[0], 1
-            means = self.kernel_of("takt_mean_pool2d_f32", shape, [means], (n, h, w, c))
+        is_open = open_sizes.is_open(image)
+        if is_open:
+            means = self.open_means(self.open_means(pixels, image, 2), (n, h, 1, c), 1)
+        else:
+            means = pixels
+            for kernel in ((1, w), (h, 1)) if h * w > _PIXELS_MAX else ((h, w),):
+                shape = (n, h, w, c, h // kernel[0], 1, c, *kernel, 1, 1, 1, 1, 0, 0, c)
+                h, w = h // kernel[0], 1
+                means = self.kernel_of("takt_mean_pool2d_f32", shape, [means], (n, h, w, c))
         if groups == c:
             return means
         parts, sizes = (n, groups, c // groups), self.constant(np.array([n, 1, 1, c]))
@@ -179,4 +189,6 @@ class NormRewriter:
         mean = self.emit("ReduceSum", [split, self.constant(np.array([2]))], self.fresh("groups"), (n, groups, 1))
         mean = self.emit("Mul", [mean, self.constant(np.float32(groups / c))], self.fresh("groups"), (n, groups, 1))
         wide = self.emit("Expand", [mean, self.constant(np.array(parts))], self.fresh("groups"), parts)
-        return self.emit("Reshape", [wide, sizes], self.fresh("groups"), (n, 1, 1, c))
+        means = self.emit("Reshape", [wide, sizes], self.fresh("groups"), (n, 1, 1, c))
+        # Else the compiler would take the channels of an open image by groups.
+        return self.emit("TaktBarrier", [means], self.fresh("apart"), (n, 1, 1, c), DOMAIN) if is_open else means

@@ -12,7 +12,7 @@ from ..networks import open_sizes
 from . import open_calls, tiled_calls
 from .kernel_calls import (CHANNELS_MAX, DOMAIN, TAPS_MAX, WINOGRAD, Kernel, has_winograd_parts, make_kernel,
                            prefers_winograd, squares_of)
-from .packing import join_groups, pack_winograd
+from .packing import BLOCK, join_groups, pack_winograd
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,12 +121,32 @@ class OpenRewriter:
         if source not in self.open or source not in self.last or not self.is_float(source):
             return False
         n, c, h, w = self.open[source]
-        numbers = (*_named((n, h, w), "nhw"), c, 1, 1, c, *_named((h, w), "hw"), 1, 1, 1, 1, 0, 0, c)
-        sizes = (n, h, w, c, 1, 1, c, h, w, 1, 1, 1, 1, 0, 0, c)
-        shape = OpenShape(numbers, tuple(map(open_sizes.nominal, sizes)), (0, 0), (n, 1, 1, c))
-        kernel = make_kernel("takt_mean_pool2d_f32", shape.nominal)
-        self.set_last(node.output[0], self.open_call(kernel, shape, [self.last[source]]))
+        self.set_last(node.output[0], self.open_means(self.last[source], (n, h, w, c), 1, 2))
         return True
+
+    def set_last_scaled(self, output: str, pixels: str, image: open_sizes.Sizes, factor: str, shift: str) -> None:
+        """Makes the twin of `output` an image of these sizes, each channel times a factor and plus a shift that the
+        call computes: a depthwise convolution of a pixel, into which goes what follows."""
+        n, h, w, c = image
+        numbers = (*_named((n, h, w), "nhw"), c, *_named((h, w), ("oh", "ow")), c, 1, 1, 1, 1, 1, 1, 0, 0, c)
+        sizes = (*image, h, w, c, 1, 1, 1, 1, 1, 1, 0, 0, c)
+        shape = OpenShape(numbers, tuple(map(open_sizes.nominal, sizes)), (0, 0), image)
+        output, residual, end = self.fold_end(output)
+        packed = [self.reshaped(name, form) for name, form in (
+            (factor, (1, c // BLOCK, 1, 1, 1, BLOCK)), (shift, (1, c)))]
+        inputs = [pixels, *packed, *([] if residual is None else [self.to_last(residual)])]
+        self.set_last(output, self.open_call(make_kernel("takt_depthwise2d_f32", shape.nominal, **end), shape, inputs))
+
+    def open_means(self, pixels: str, image: open_sizes.Sizes, *axes: int) -> str:
+        """The means along `axes`, 1 and 2 or one of them, of an image with the channels last, of these sizes."""
+        n, h, w, c = image
+        result = tuple(1 if axis in axes else size for axis, size in enumerate(image))
+        window = tuple(image[axis] if axis in axes else 1 for axis in (1, 2))
+        numbers = (*_named((n, h, w), "nhw"), c, *_named(result[1:3], ("oh", "ow")), c, *_named(window, "hw"),
+                   1, 1, 1, 1, 0, 0, c)
+        sizes = (*image, *result[1:3], c, *window, 1, 1, 1, 1, 0, 0, c)
+        shape = OpenShape(numbers, tuple(map(open_sizes.nominal, sizes)), (0, 0), result)
+        return self.open_call(make_kernel("takt_mean_pool2d_f32", shape.nominal), shape, [pixels])
 
     def on_depthtospace(self, node: Any) -> bool:
         """Channels that become pixels. canonical.reduce() writes it for transposed convolutions, too."""

@@ -7,31 +7,33 @@ onnx = pytest.importorskip("onnx")
 
 from takt.porting import porter  # noqa: E402
 from takt.rewriting import rewriter  # noqa: E402
-from test_native import Net, check_together  # noqa: E402
+from test_native import Net, check_together, functions  # noqa: E402
+from test_opened import results  # noqa: E402
 
 CHANNELS = 24
 
 
-def of_channels(net):
-    return net.constant((net.random.random(CHANNELS) + 0.5).astype(np.float32))
+def of_channels(net, channels=CHANNELS):
+    return net.constant((net.random.random(channels) + 0.5).astype(np.float32))
 
 
 def batch_norm(net, x):
     return net.node("BatchNormalization", x, *(of_channels(net) for _ in range(4)))
 
 
-def instance_norm(net, x):
-    return net.node("InstanceNormalization", x, of_channels(net), of_channels(net), epsilon=1e-3)
+def instance_norm(net, x, channels=CHANNELS):
+    scale, bias = (of_channels(net, channels) for _ in range(2))
+    return net.node("InstanceNormalization", x, scale, bias, epsilon=1e-3)
 
 
-def group_norm(groups):
+def group_norm(groups, channels=CHANNELS):
     def add(net, x):
         """As PyTorch's exporter writes it."""
         ones, zeros = (net.constant(np.full(groups, value, np.float32)) for value in (1, 0))
         parts = net.node("Reshape", x, net.constant(np.array([0, groups, -1])))
         x = net.node("Reshape", net.node("InstanceNormalization", parts, ones, zeros), net.node("Shape", x))
         for op in ("Mul", "Add"):
-            x = net.node(op, x, net.constant(net.random.standard_normal((CHANNELS, 1, 1)).astype(np.float32)))
+            x = net.node(op, x, net.constant(net.random.standard_normal((channels, 1, 1)).astype(np.float32)))
         return x
     return add
 
@@ -74,3 +76,25 @@ def test_norms_of_computed_numbers_stay():
     x = net.node("InstanceNormalization", net.node("Sigmoid", x), mean, of_channels(net))
     network, _ = rewriter.rewrite(net.model([1, 3, 30, 22], net.conv(x, CHANNELS, 7)))
     assert any(node.op_type == "InstanceNormalization" for node in network.graph.node)
+
+
+def open_norms(net):
+    """Norms of 32 channels, which are part of a call, and of 24."""
+    x = net.conv("x", 3, 32, strides=[2, 2])
+    x = net.node("Relu", instance_norm(net, x, 32))
+    y = net.node("Add", net.conv(x, 32, 32), x)
+    y = net.node("Mul", y, net.node("Sigmoid", group_norm(4, 32)(net, y)))
+    y = group_norm(3)(net, net.conv(y, 32, CHANNELS))
+    return net.conv(instance_norm(net, net.node("Relu", y)), CHANNELS, 7)
+
+
+@pytest.mark.parametrize("images", [1, "images"])
+def test_norms_of_images_of_each_size_agree(needs_compiler, tmp_path, images):
+    net, shape = Net(), [images, 3, None, None]
+    result = open_norms(net)
+    sizes = [(1, 3, 20, 13), (1, 3, 3, 90)] if images == 1 else [(1, 3, 9, 9), (3, 3, 8, 5)]
+    for artifact, got, want in results(tmp_path, net, shape, result, sizes, recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-4)
+    calls, _ = functions(net.model(shape, result))
+    assert (calls["takt_depthwise2d_f32"], calls["takt_mean_pool2d_f32"]) == ((2, 16) if images == 1 else (0, 0))
