@@ -405,32 +405,47 @@ class LayerPorter:
         return True
 
     def on_depth_to_space(self, node: Any) -> bool:
-        """What it stands for: the compiler mixes up the places of images one pixel wide."""
-        shape, own = self.shapes.get(node.input[0], [None]), self.attributes(node)
-        if None in shape:
+        """What it stands for: the compiler mixes up the places of images one pixel wide, and of open sizes. Kernels know
+        the latter."""
+        shape, own = self.shapes.get(node.input[0], []), self.attributes(node)
+        if len(shape) != 4 or shape[1] is None or None in shape and self.leaves_layers:
             return False
-        block = own["blocksize"]
-        batch, channels, height, width = shape
+        block, channels = own["blocksize"], shape[1]
         is_first = own.get("mode", b"DCR") == b"DCR"
         each = channels // block**2
         split = [block, block, each] if is_first else [each, block, block]
-        apart = self.emit("Reshape", [node.input[0], self.constant([batch, *split, height, width])])
+        batch, sizes = self.part_of_shape(node.input[0], 0, 1), self.part_of_shape(node.input[0], 2, 4)
+        apart = self.emit("Reshape", [
+            node.input[0], self.emit("Concat", [batch, self.constant(split), sizes], axis=0)])
         turned = self.emit("Transpose", [apart], perm=[0, 3, 4, 1, 5, 2] if is_first else [0, 1, 4, 2, 5, 3])
-        self.emit("Reshape", [turned, self.constant([batch, each, height * block, width * block])], node.output[0])
+        larger = self.emit("Mul", [sizes, self.constant([block])])
+        self.emit("Reshape", [turned, self.emit("Concat", [batch, self.constant([each]), larger], axis=0)],
+                  node.output[0])
         return True
 
+    def part_of_shape(self, name: str, begin: int, end: int) -> str:
+        """Sizes of a tensor of a known rank: a constant, if they are known."""
+        known = self.shapes[name][begin:end]
+        if None not in known:
+            return self.constant(known)
+        return self.emit("Shape", [name], start=begin, end=end)
+
     def on_space_to_depth(self, node: Any) -> bool:
-        """With the place in a block behind the channel, which the compiler does not see."""
-        shape, own = self.shapes.get(node.input[0], [None]), self.attributes(node)
-        if None in shape or own.get("mode", b"DCR") == b"DCR":
+        """With the place in a block behind the channel, which the compiler does not see, and of open sizes, which it
+        does not know."""
+        shape, own = self.shapes.get(node.input[0], []), self.attributes(node)
+        is_first = own.get("mode", b"DCR") == b"DCR"
+        if len(shape) != 4 or shape[1] is None or is_first and None not in shape:
             return False
-        block = own["blocksize"]
-        batch, channels, height, width = shape
-        apart = self.emit("Reshape", [node.input[0], self.constant(
-            [batch, channels, height // block, block, width // block, block])])
-        turned = self.emit("Transpose", [apart], perm=[0, 1, 3, 5, 2, 4])
-        self.emit("Reshape", [turned, self.constant(
-            [batch, channels * block * block, height // block, width // block])], node.output[0])
+        block, channels = own["blocksize"], shape[1]
+        square, batch = self.constant([block]), self.part_of_shape(node.input[0], 0, 1)
+        fewer = self.emit("Div", [self.part_of_shape(node.input[0], 2, 4), square])
+        rows, columns = (self.slice(fewer, 0, i, i + 1) for i in range(2))
+        apart = self.emit("Reshape", [node.input[0], self.emit(
+            "Concat", [batch, self.constant([channels]), rows, square, columns, square], axis=0)])
+        turned = self.emit("Transpose", [apart], perm=[0, 3, 5, 1, 2, 4] if is_first else [0, 1, 3, 5, 2, 4])
+        self.emit("Reshape", [turned, self.emit(
+            "Concat", [batch, self.constant([channels * block**2]), fewer], axis=0)], node.output[0])
         return True
 
     def on_swish(self, node: Any) -> bool:

@@ -29,6 +29,7 @@ _OF_SIZES = {"If", "Loop", "Range", "Scan"}  # They may depend on the number of 
 _PADDED = {"AveragePool", "Conv", "LpPool", "MaxPool"}  # These may leave their padding to `auto_pad`.
 # Operators whose shapes onnx infers wrongly, or not before they are replaced.
 _HIDDEN_DOMAIN = "takt.hidden"
+_LEFT = recurrence.LAYERS | {"DepthToSpace", "InstanceNormalization"}  # Takt's kernels can compute them of open sizes.
 
 
 class _Failed(Exception):
@@ -80,9 +81,9 @@ def port(model: Any, failed: list[str] | None = None, concerns: Callable[[Any], 
 
 def for_compiler(model: Any) -> Any:
     """`model` without what port() leaves to Takt's kernels: scatters of extremes, recurrent layers of any number of
-    steps, and norms of images of any size. `model` itself if it has no such operators."""
+    steps, and what is done to images of any size. `model` itself if it has no such operators."""
     def is_left(node: Any) -> bool:
-        return not _is_no_extreme(node) or node.op_type in (*recurrence.LAYERS, "InstanceNormalization")
+        return not _is_no_extreme(node) or node.op_type in _LEFT
 
     if not any(map(is_left, model.graph.node)):
         return model
@@ -277,8 +278,7 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
               graphs.NodeReader):
     """Replaces the nodes of a graph that it `concerns`, but for those whose first result is in `left`.
 
-    leaves_layers  whether recurrent layers of an open number of steps, and norms of images of open sizes, stay if Takt's
-                   kernels can compute them."""
+    leaves_layers  whether what is in _LEFT stays where sizes are open and Takt's kernels can compute it."""
 
     def __init__(self, graph: Any, opset: int, left: set[str], concerns: Callable[[Any], bool] = lambda node: True,
                  leaves_layers: bool = False) -> None:
@@ -503,18 +503,22 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
                 source = self.slice(source, axis, max(-begin, 0), end if end < 0 else limits.LAST)
             self.emit("Pad", [source, self.constant(np.maximum(pads, 0)), *node.input[2:]], node.output[0])
             return True
-        if any(shape[axis] is None for axis, _, _ in sides):
+        if any(shape[axis] is None and min(begin, end) < 0 for axis, begin, end in sides):
             return False
         for axis, begin, end in sides:
             source = self.pad(source, axis, shape[axis], begin, end, mode)
         self.emit("Identity", [source], node.output[0])
         return True
 
-    def pad(self, source: str, axis: int, size: int, begin: int, end: int, mode: str) -> str:
+    def pad(self, source: str, axis: int, size: int | None, begin: int, end: int, mode: str) -> str:
         if begin < 0 or end < 0:
             first, last = max(-begin, 0), size - max(-end, 0)
             source, size = self.slice(source, axis, first, last), last - first
-        indices = np.pad(np.arange(size), (max(begin, 0), max(end, 0)), mode)
+        if size is None:  # Places behind the middle are counted from the end.
+            size = 2 * (begin + end + 1)
+            indices = np.pad(np.concatenate([np.arange(size // 2), np.arange(-size // 2, 0)]), (begin, end), mode)
+        else:
+            indices = np.pad(np.arange(size), (max(begin, 0), max(end, 0)), mode)
         parts = [source]
         if begin > 0:
             parts.insert(0, self.gather(source, axis, indices[:begin]))

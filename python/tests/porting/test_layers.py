@@ -22,6 +22,12 @@ EIGHT = "<float[8] s = {1, 2, 3, 4, 5, 6, 7, 8}, float[8] b = {8, 7, 6, 5, 4, 3,
     (17, "", "y = LRN<size = 5, alpha = 0.5, beta = 0.6, bias = 2.0>(x)"),
     (17, "", "y = LpNormalization<axis = 2>(x)"),
     (17, "<int64[8] pads = {0, -1, 1, -2, 0, 2, -1, 1}>", "y = Pad(x, pads)"),
+    (17, "<int64[8] pads = {0, 0, 1, 2, 0, 0, 2, 0}>", 'y = Pad<mode = "reflect">(x, pads)'),
+    (17, "<int64[8] pads = {0, 0, 3, 0, 0, 0, 0, 5}>", 'y = Pad<mode = "edge">(x, pads)'),
+    (19, "<int64[8] pads = {0, 0, 2, 1, 0, 0, 1, 2}>", 'y = Pad<mode = "wrap">(x, pads)'),
+    (17, "", "y = DepthToSpace<blocksize = 2>(x)"),
+    (17, "", 'y = DepthToSpace<blocksize = 2, mode = "CRD">(x)'),
+    (17, "", "y = SpaceToDepth<blocksize = 2>(x)"),
 ])
 def test_images_of_any_size(opset, constants, text):
     model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : {opset}]>\n'
@@ -30,7 +36,7 @@ def test_images_of_any_size(opset, constants, text):
     ported = porter.for_compiler(porter.port(model))
     assert kinds(ported) != [kind] and (kind == "Pad" or kind not in kinds(ported))
     assert "InstanceNormalization" not in kinds(ported)
-    for sizes in ((2, 5, 6), (1, 3, 4)):
+    for sizes in ((2, 6, 8), (1, 4, 4)) if kind == "SpaceToDepth" else ((2, 5, 6), (1, 3, 4)):
         x = floats(sizes[0], 8, *sizes[1:])
         np.testing.assert_allclose(ort_run(ported, {"x": x})[0], ort_run(model, {"x": x})[0], rtol=1e-4, atol=1e-5)
 
