@@ -9,19 +9,19 @@
 namespace takt::cpu {
 namespace {
 
+template <typename T>
 struct GatherParameters {
-  BufferParameter<const float> data;      // [outer][size][inner]
+  BufferParameter<const T> data;          // [outer][size][inner]
   BufferParameter<const int32_t> places;  // [count]
-  BufferParameter<float> output;          // [outer][count][inner]
+  BufferParameter<T> output;              // [outer][count][inner]
   int32_t outer, size, inner, count;
   RowTileParameters tile;  // Its rows are those of `inner` numbers.
 };
-static_assert(offsetof(GatherParameters, tile) == 88);
+static_assert(offsetof(GatherParameters<float>, tile) == 88);
 
-}  // namespace
-
-int GatherImport(void* parameters, void*, void*) {
-  const auto& p = *static_cast<const GatherParameters*>(parameters);
+template <typename T>
+int RunGather(void* parameters) {
+  const auto& p = *static_cast<const GatherParameters<T>*>(parameters);
   int64_t begin, end;
   // In this order, no product overflows.
   if (p.outer < 1 || p.size < 1 || p.inner < 1 || p.count < 1 ||
@@ -31,10 +31,20 @@ int GatherImport(void* parameters, void*, void*) {
                  &begin, &end)) {
     return kImportInvalid;
   }
-  kernels::Gather({p.outer, p.size, p.inner, p.count},
+  kernels::Gather({p.outer, p.size, p.inner * int64_t{sizeof(T)}, p.count},
                   {p.data.data(), p.places.data(), p.output.data()}, begin,
                   end);
   return 0;
+}
+
+}  // namespace
+
+int GatherF32Import(void* parameters, void*, void*) {
+  return RunGather<float>(parameters);
+}
+
+int GatherI8Import(void* parameters, void*, void*) {
+  return RunGather<int8_t>(parameters);
 }
 
 }  // namespace takt::cpu

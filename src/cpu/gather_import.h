@@ -5,7 +5,8 @@
 
 namespace takt::cpu {
 
-int GatherImport(void* parameters, void* context, void* reserved);
+int GatherF32Import(void* parameters, void* context, void* reserved);
+int GatherI8Import(void* parameters, void* context, void* reserved);
 
 }  // namespace takt::cpu
 

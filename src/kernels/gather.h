@@ -8,19 +8,20 @@
 namespace takt::kernels {
 
 struct GatherShape {
-  int64_t outer, size, inner;  // Of the tensor; places are along `size`.
-  int64_t count;               // Places.
+  int64_t outer, size;  // Of the tensor; places are along `size`.
+  int64_t row_bytes;    // What lies side by side behind that dimension.
+  int64_t count;        // Places.
 };
 
 struct GatherOperands {
-  const float* data;      // [outer][size][inner]
+  const void* data;       // [outer][size][row_bytes]
   const int32_t* places;  // [count]
-  float* output;          // [outer][count][inner]
+  void* output;           // [outer][count][row_bytes]
 };
 
-// Writes the rows of `inner` numbers from `begin` to `end` of the output, of
-// outer * count. A place below zero counts from the end. One that is neither
-// there nor then within the tensor is the nearest that is. `size` is not 0.
+// Writes the rows from `begin` to `end` of the output, of outer * count. A
+// place below zero counts from the end. One that is neither there nor then
+// within the tensor is the nearest that is. `size` is not 0.
 void Gather(const GatherShape& shape, const GatherOperands& operands,
             int64_t begin, int64_t end);
 

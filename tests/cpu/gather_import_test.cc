@@ -16,17 +16,28 @@ struct GatherParameters {
   int32_t part, first_row, row_count;
 };
 
+template <typename T>
+constexpr const char* kName = "takt_gather_f32";
+template <>
+constexpr const char* kName<int8_t> = "takt_gather_i8";
+
+template <typename T>
 int CallGather(GatherParameters parameters) {
   const ImportFunction import =
-      *FindKernelImport("takt_gather_f32", kernels::SelectKernels({}), nullptr);
+      *FindKernelImport(kName<T>, kernels::SelectKernels({}), nullptr);
   return import.function(&parameters, import.context, nullptr);
 }
 
-TEST(GatherImportTest, RefusesBuffersThatAreTooSmall) {
+template <typename T>
+class GatherImportTest : public testing::Test {};
+using Elements = testing::Types<float, int8_t>;
+TYPED_TEST_SUITE(GatherImportTest, Elements);
+
+TYPED_TEST(GatherImportTest, RefusesBuffersThatAreTooSmall) {
   // Element 0 lies before the buffers.
-  const float data[9] = {99, 1, 2, 3, 4, 5, 6, 7, 8};
+  const TypeParam data[9] = {99, 1, 2, 3, 4, 5, 6, 7, 8};
   const int32_t places[2] = {99, 1};
-  float output[6] = {};
+  TypeParam output[6] = {};
   const GatherParameters good = {
       {data, 1, 8}, {places, 1, 1}, {output, 1, 4}, 2, 2, 2, 1, 0, 1, 4};
   WithEachFault(good,
@@ -46,12 +57,12 @@ TEST(GatherImportTest, RefusesBuffersThatAreTooSmall) {
                  [](GatherParameters& p) { p.first_row = 3; },
                  [](GatherParameters& p) { p.row_count = -1; }},
                 [&](const GatherParameters& parameters) {
-                  EXPECT_NE(CallGather(parameters), 0);
-                  for (const float x : output) EXPECT_EQ(x, 0);
+                  EXPECT_NE(CallGather<TypeParam>(parameters), 0);
+                  for (const TypeParam x : output) EXPECT_EQ(x, 0);
                 });
-  ASSERT_EQ(CallGather(good), 0);
-  EXPECT_EQ(std::vector<float>(output, output + 6),
-            (std::vector<float>{0, 0, 0, 7, 8, 0}));
+  ASSERT_EQ(CallGather<TypeParam>(good), 0);
+  EXPECT_EQ(std::vector<TypeParam>(output, output + 6),
+            (std::vector<TypeParam>{0, 0, 0, 7, 8, 0}));
 }
 
 }  // namespace

@@ -146,8 +146,7 @@ class ChannelsLastRewriter:
         element = self.element_types[source]
         if split[3:] != (h, w) or groups * each != c:
             return False
-        types = self.onnx.TensorProto
-        type_name = {types.FLOAT: "f32", types.INT8: "i8", types.UINT8: "i8"}.get(element)
+        type_name = self.element_name(source)
         if type_name is None:
             return False
         rows = n * h * w

@@ -31,7 +31,8 @@ class OpenResizeRewriter:
         way = own.get("coordinate_transformation_mode", b"half_pixel").decode()
         mode = own.get("mode", b"nearest")
         if (not open_sizes.is_image(sizes) or not open_sizes.is_image(wanted) or sizes[:2] != wanted[:2]
-                or not open_sizes.is_open((*sizes, *wanted)) or not self.is_float(source) or way not in _WAYS
+                or not open_sizes.is_open((*sizes, *wanted)) or way not in _WAYS
+                or not self.is_float(source) and (mode != b"nearest" or self.element_name(source) != "i8")
                 or mode not in (b"nearest", b"linear") or self.targets(node) is None
                 or any(own.get(name, 0) for name in ("antialias", "axes", "exclude_outside"))
                 or own.get("keep_aspect_ratio_policy", b"stretch") != b"stretch"):
@@ -45,15 +46,17 @@ class OpenResizeRewriter:
             self.set_last(output, twin)
             return True
         # Columns of rows with all channels first, and then rows of which the columns lie side by side.
-        turned = (n, w, h, c)
-        if source in self.last:
-            image = self.emit("Transpose", [self.last[source]], self.fresh("resize"), turned, perm=[0, 2, 1, 3])
-        else:
-            image = self.emit("Transpose", [self.to_first(source)], self.fresh("resize"), turned, perm=[0, 3, 2, 1])
+
+        def turn(name: str, shape: open_sizes.Sizes, perm: list[int]) -> str:
+            return self.emit("Transpose", [name], self.fresh("resize"), shape, element=self.element_types[source],
+                             perm=perm)
+
+        turned, shape = (n, w, h, c), (n, c, h, wanted[3])
+        is_last = source in self.last
+        image = turn(self.last[source] if is_last else self.to_first(source), turned,
+                     [0, 2, 1, 3] if is_last else [0, 3, 2, 1])
         wide, turned = self.along(node, 3, image, turned, 1)
-        shape = (n, c, h, wanted[3])
-        wide = self.emit("Transpose", [wide], self.fresh("resize"), shape, perm=[0, 3, 2, 1])
-        tall, shape = self.along(node, 2, wide, shape, 2)
+        tall, _ = self.along(node, 2, turn(wide, shape, [0, 3, 2, 1]), shape, 2)
         self.emit("Identity", [tall], output, wanted)
         return True
 
@@ -83,7 +86,8 @@ class OpenResizeRewriter:
             return (factor, *found) if found else factor
 
         outer, inner, count = product(shape[:place]), product(shape[place + 1:]), product((wanted,))
-        function, buffers, operands = "takt_gather_f32", ("f32", "i32", "f32"), [image, places]
+        kind = self.element_name(node.input[0])
+        function, buffers, operands = f"takt_gather_{kind}", (kind, "i32", kind), [image, places]
         numbers = (outer, product((size,)), inner, count)
         if shares:
             function, buffers, operands = "takt_blend_f32", ("f32", "i32", "f32", "f32"), [*operands, shares]
@@ -95,7 +99,8 @@ class OpenResizeRewriter:
             function, buffers, numbers, (), 1, 0, 0, 2 * int(np.prod(list(map(open_sizes.nominal, result)))),
             axes=(axes[0], *[along] * (len(operands) - 1), axes[1]),
             open_rows=tiled_calls.OpenRows(product(result[:place + 1]), work, _TILE_NUMBERS, 1))
-        return self.kernel(call, operands, self.fresh("resize"), result), result
+        element = self.element_types[node.input[0]]
+        return self.kernel(call, operands, self.fresh("resize"), result, element), result
 
     def neighbours(self, node: Any, axis: int, image: str, place: int) -> tuple[str, str]:
         """For each result along an axis the pixel before it, and the share of the one behind it; or the nearest pixel

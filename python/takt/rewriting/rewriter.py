@@ -183,6 +183,11 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
             return self.constants[name].dtype == np.float32
         return self.element_types.get(name) == self.onnx.TensorProto.FLOAT
 
+    def element_name(self, name: str) -> str | None:
+        """As functions of the runtime have it in their names: "f32", or "i8" for all bytes."""
+        types = self.onnx.TensorProto
+        return {types.FLOAT: "f32", types.INT8: "i8", types.UINT8: "i8"}.get(self.element_types.get(name))
+
     def shape(self, name: str) -> tuple[int, ...] | None:
         return self.shapes.get(name)
 

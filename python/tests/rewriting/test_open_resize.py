@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from test_native import Net, functions
+from test_native import Net, QuantizedNet, functions
 from test_opened import results
 
 onnx = pytest.importorskip("onnx")
@@ -67,6 +67,19 @@ def test_results_with_the_channels_first_are_resized_there(needs_compiler, tmp_p
     result = net.node("Concat", *parts, axis=1)
     assert calls_of(net, result) == (8, 2)
     check(results(tmp_path, net, [1, 3, None, None], result, SIZES, recipe="native"), 5, 4)
+
+
+def test_bytes_are_resized_to_the_nearest(needs_compiler, tmp_path):
+    net = QuantizedNet()
+    x = net.quantize("x", 0.05, 3)
+    image = net.quantize(net.product("Conv", x, 0.05, (12, 3, 3, 3), 0, pads=[1] * 4, strides=[2, 2]), 0.05, -7)
+    up = net.quantize(net.node("Resize", image, "", "", sizes_of(net, "x", 12)), 0.05, -7)
+    plain = net.quantize(net.node("Resize", x, "", "", sizes_of(net, image, 3)), 0.05, 3)
+    plain = net.quantize(net.node("Resize", plain, "", "", sizes_of(net, "x", 3)), 0.05, 3)
+    result = net.node("Concat", net.product("Conv", up, 0.05, (5, 12, 1, 1), 0), plain, axis=1)
+    calls, _ = functions(net.model([1, 3, None, None], result))
+    assert calls["takt_gather_i8"] == 6 and not calls["takt_gather_f32"], calls
+    check(results(tmp_path, net, [1, 3, None, None], result, SIZES, recipe="native"), 5, 2)
 
 
 @pytest.mark.parametrize("own", [{"mode": "cubic"}, {"mode": "linear", "antialias": 1}])
