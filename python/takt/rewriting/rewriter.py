@@ -87,9 +87,8 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
 class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.BoxesRewriter,
                 channels_last.ChannelsLastRewriter, endings.EndingRewriter, joined.JoinedRewriter,
                 norms.NormRewriter, open_resize.OpenResizeRewriter, opened.OpenRewriter, paired.PairedRewriter,
-                norms.NormRewriter, open_resize.OpenResizeRewriter, opened.OpenRewriter, paired.PairedRewriter,
                 parted.PartedRewriter, recurrent.RecurrentRewriter, scatter.ScatterRewriter, slicing.SlicingRewriter,
-                stretched.StretchRewriter, top_k.TopKRewriter,
+                stretched.StretchRewriter, top_k.TopKRewriter, graphs.NodeReader):
     def __init__(self, model: Any, precision: str) -> None:
         import onnx
 
