@@ -405,8 +405,8 @@ class LayerPorter:
         return True
 
     def on_depth_to_space(self, node: Any) -> bool:
-        """What it stands for: the compiler mixes up the places of images one pixel wide, and of open sizes. Kernels know
-        the latter."""
+        """What it stands for: the compiler mixes up the places of images one pixel wide, and of open sizes. The latter
+        are left to kernels."""
         shape, own = self.shapes.get(node.input[0], []), self.attributes(node)
         if len(shape) != 4 or shape[1] is None or None in shape and self.leaves_layers:
             return False
