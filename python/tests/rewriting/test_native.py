@@ -714,7 +714,8 @@ def test_patches_are_rows_of_a_product(needs_compiler, tmp_path):
     pytest.importorskip("onnx")
     cases, products = {}, {}
     for shape, dilations, count in (
-            ((1, 3, 48, 24), [1, 1], 1), ((2, 3, 55, 26), [1, 1], 1), ((1, 3, 36, 36), [2, 2], 2)):  # These are parts of the taps.
+            ((1, 3, 48, 24), [1, 1], 1), ((2, 3, 55, 26), [1, 1], 1),
+            ((1, 3, 36, 36), [2, 2], 2)):  # Two parts of the taps.
         net = Net()
         cases[shape] = net, shape, net.conv("x", 3, 20, 12, pads=[0] * 4, strides=[12, 12], dilations=dilations)
         products[shape] = count
