@@ -16,7 +16,8 @@ from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
-from . import batching, casts, convolutions, crossed, gathers, order, programs, reductions, sizing, states, whiles
+from . import (batching, casts, convolutions, crossed, gathers, order, programs, reductions, shared, sizing, states,
+               whiles)
 from ..porting import bounds, boxes, loops, nans, overhang, porter, tops, unsigned, widening, words
 from ..networks import checks, counting, inference, plain, samples, static_shapes, subgraphs
 from ..errors import CompileError
@@ -415,7 +416,8 @@ def _import_onnx(model: Any, what: str) -> str:
         program = pathlib.Path(target).read_text()
         end = programs.end_of_code(program)
         code = whiles.lower(states.keep_apart(casts.lower(program[:end])))
-        code = crossed.keep_apart(order.keep_apart(reductions.keep_apart(gathers.keep_apart(code))))
+        for each in (gathers, reductions, order, crossed, shared):
+            code = each.keep_apart(code)
         return code + program[end:]
 
 
