@@ -136,6 +136,20 @@ class DisjunctiveGraph {
   // the alternative stays, or anywhere else.
   enum class Way : uint8_t { kEarlier, kLater, kElsewhere };
 
+  // Of moves along a machine, by Way.
+  struct LimitsAlong {
+    int64_t earlier;
+    int64_t later;
+  };
+  // What no move of v, with its block on a critical path, undercuts: both the
+  // length without v and the value of the move.
+  int64_t FloorOf(uint32_t v, const Block& block) const {
+    const int64_t floor = LengthWithout(v);
+    if (alternative_count(v) > 1 || width_ > 1) return floor;
+    const LimitsAlong least = LeastAlong(block, BoundsOf(v));
+    return std::max(floor, std::min(least.earlier, least.later));
+  }
+
   // Calls visit(move) for every place worth trying for `v`, all alternatives,
   // but for moves of a value above limit(alternative, way), which visit() may
   // lower, and for those within `block`, which has v, as they leave it as long.
@@ -310,10 +324,12 @@ class DisjunctiveGraph {
   template <typename Pick, typename Visit>
   void MovesToMachine(uint32_t v, uint32_t alternative, const Bounds& bounds,
                       int64_t limit, Pick&& pick, Visit&& visit);
-  struct LimitsAlong {
-    int64_t earlier;
-    int64_t later;
-  };
+  // No move of an operation along its machine has a lower value: it goes before
+  // all of its block, or behind.
+  LimitsAlong LeastAlong(const Block& block, const Bounds& bounds) const {
+    return {bounds.head + nodes_[block.first].rest,
+            nodes_[block.last].end + bounds.tail};
+  }
   template <typename Visit>
   void MovesOnSameMachine(uint32_t v, uint32_t alternative, const Block& block,
                           const Bounds& bounds, const LimitsAlong& limits,
@@ -434,7 +450,10 @@ void DisjunctiveGraph::ForEachMove(uint32_t v, const Block& block,
     if (a == choice_[v]) {
       const LimitsAlong limits = {limit(a, Way::kEarlier),
                                   limit(a, Way::kLater)};
-      if (least > std::max(limits.earlier, limits.later)) continue;
+      const LimitsAlong leasts = LeastAlong(block, bounds);
+      if (leasts.earlier > limits.earlier && leasts.later > limits.later) {
+        continue;
+      }
       MovesOnSameMachine(v, a, block, bounds, limits, visit);
       continue;
     }
@@ -537,7 +556,7 @@ void DisjunctiveGraph::MovesOnSameMachine(uint32_t v, uint32_t alternative,
   // takes at least as long as the rest of the block on that side.
   const int64_t end_max = limits.later - length - bounds.tail;
   int64_t end = ends[place];
-  if (end + nodes_[block.last].end - node.end <= end_max) {
+  if (nodes_[block.last].end - node.duration <= end_max) {
     const uint32_t least = nodes_[block.last].link.place;
     for (uint32_t i = place + 1; rests[i] > bounds.tail; ++i) {
       const uint32_t x = list[i];
@@ -548,7 +567,7 @@ void DisjunctiveGraph::MovesOnSameMachine(uint32_t v, uint32_t alternative,
   }
   const int64_t rest_max = limits.earlier - length - bounds.head;
   int64_t after = rests[place + 1];
-  if (after + nodes_[block.first].rest - node.rest <= rest_max) {
+  if (nodes_[block.first].rest - node.duration <= rest_max) {
     const uint32_t most = nodes_[block.first].link.place;
     for (uint32_t i = place; ends[i] > bounds.head;) {
       const uint32_t x = list[--i];
@@ -597,6 +616,7 @@ void DisjunctiveGraph::ForEachExchange(uint32_t v, Limit&& limit,
     const uint32_t first = first_place_[machine];
     const uint32_t end = first + sizes_[machine];
     int64_t most = limit(v, a);
+    if (bounds.head + modes[a].duration + bounds.tail > most) continue;
     // Before the first place, too much follows.
     const int64_t rest_max = most - modes[a].duration - bounds.head;
     const auto rests = rest_from_.begin() + first + 1;

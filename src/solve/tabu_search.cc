@@ -127,7 +127,7 @@ bool TabuSearch::Step(int64_t best_makespan, int64_t deadline_ns) {
   floors_.resize(path_.size());
   size_t lowest = 0;
   for (size_t i = 0; i < path_.size(); ++i) {
-    floors_[i] = graph_.LengthWithout(path_[i]);
+    floors_[i] = graph_.FloorOf(path_[i], blocks_[i]);
     if (floors_[i] < floors_[lowest]) lowest = i;
   }
   // What promises most is first: its moves spare others the look.

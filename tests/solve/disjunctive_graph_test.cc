@@ -153,6 +153,7 @@ TEST_P(DisjunctiveGraphTest, ACriticalPathIsCritical) {
 TEST_P(DisjunctiveGraphTest, MovesThatEndWithinABlockAreLeftOutAndNoOthers) {
   const auto first = [](uint32_t) { return 0; };
   uint32_t left_out = 0;
+  uint32_t raised = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     Random random(seed);
     const Problem problem = MakeRandomProblem(GetParam(), random);
@@ -189,10 +190,18 @@ TEST_P(DisjunctiveGraphTest, MovesThatEndWithinABlockAreLeftOutAndNoOthers) {
         EXPECT_EQ(found[next].position, move.position);
         ++next;
       }
+      const int64_t gap = graph.LengthWithout(v);
+      const int64_t floor = graph.FloorOf(v, block);
+      raised += floor > gap;
+      for (const Move& move : found) {
+        EXPECT_LE(floor, std::max(gap, move.value)) << "seed " << seed;
+      }
       EXPECT_EQ(next, found.size()) << "seed " << seed;
     }
   }
   EXPECT_GT(left_out, 0);
+  // On one machine, most operations can only leave their block along it.
+  EXPECT_TRUE(raised > 0 || GetParam().machine_count > 1);
 }
 
 using Exchange = DisjunctiveGraph::Exchange;
