@@ -25,13 +25,38 @@ int64_t ShortestDuration(const Operation& operation) {
   return shortest;
 }
 
-// The value of one set of weights; adds to `load` what each machine gets when
-// every operation goes to its cheapest alternative.
-int64_t WeightedLoad(const Problem& problem,
+// By machine: what passes before its first operation starts, and after its last
+// one ends, at the least.
+std::vector<int64_t> LeastIdle(const Problem& problem) {
+  const StaticPaths paths = ComputeStaticPaths(problem);
+  const size_t machines = problem.machine_count;
+  std::vector<int64_t> heads(machines, Problem::kMaxTime);
+  std::vector<int64_t> tails(machines, Problem::kMaxTime);
+  for (size_t v = 0; v < problem.operations.size(); ++v) {
+    for (const Alternative& alternative : problem.operations[v].alternatives) {
+      for (const uint32_t machine : alternative.machines) {
+        heads[machine] = std::min(heads[machine], paths.heads[v]);
+        tails[machine] = std::min(tails[machine], paths.tails[v]);
+      }
+    }
+  }
+  for (size_t i = 0; i < machines; ++i) {
+    heads[i] = heads[i] < Problem::kMaxTime ? heads[i] + tails[i] : 0;
+  }
+  return heads;
+}
+
+// The value of one set of weights; stores in `load` how long each machine is
+// idle at the least, and what it gets when every operation goes to its cheapest
+// alternative.
+int64_t WeightedLoad(const Problem& problem, const std::vector<int64_t>& idle,
                      const std::vector<int64_t>& weights,
                      std::vector<double>* load) {
   __int128 total = 0;
-  std::fill(load->begin(), load->end(), 0.0);
+  for (size_t i = 0; i < idle.size(); ++i) {
+    total += static_cast<__int128>(weights[i]) * idle[i];
+    (*load)[i] = static_cast<double>(idle[i]);
+  }
   for (const Operation& operation : problem.operations) {
     __int128 least = -1;
     const Alternative* cheapest = nullptr;
@@ -238,13 +263,14 @@ int64_t MachineLoadBound(const Problem& problem, int64_t enough,
   std::vector<double> best_exact = exact;
   std::vector<double> load(machines);
   std::vector<int64_t> weights(machines);
+  const std::vector<int64_t> idle = LeastIdle(problem);
   int64_t bound = 0;
   double best = 0;
   double above = 0;  // How far from the best the level is.
   int idle_rounds = 0;
   for (int round = 0; round < kRounds && bound < enough; ++round) {
     RoundWeights(exact, &weights);
-    bound = std::max(bound, WeightedLoad(problem, weights, &load));
+    bound = std::max(bound, WeightedLoad(problem, idle, weights, &load));
     if (NowNs() >= deadline_ns) break;
     double value = 0;
     for (size_t i = 0; i < machines; ++i) value += exact[i] * load[i];
@@ -268,8 +294,8 @@ int64_t MachineLoadBound(const Problem& problem, int64_t enough,
     }
     if (steepest <= 0 || above < best * 1e-9) break;  // All get their share.
     // Where the loads are nearly equal, a step would be too large for numbers.
-    const double step = std::min((best + above - value) / steepest, kStepMax) /
-                        steepest;
+    const double step =
+        std::min((best + above - value) / steepest, kStepMax) / steepest;
     double sum = 0;
     for (size_t i = 0; i < machines; ++i) {
       exact[i] *= std::exp(step * (load[i] - value));

@@ -15,14 +15,16 @@ int64_t CriticalPathBound(const Problem& problem);
 
 // The load that must be spread over the machines, were operations divisible:
 // for any machine weights that add up to 1, the sum over the operations of
-// their cheapest weighted machine time. That is concave in the weights, which
-// are improved by mirror descent with steps of Polyak's length to a level a
-// little above the best so far (B. Polyak, "Minimization of unsmooth
-// functionals", 1969; A. Beck and M. Teboulle, "Mirror descent and nonlinear
-// projected subgradient methods for convex optimization", 2003), and any
-// round's value holds. Stops when it reaches `enough`, or after the first round
-// that ends at or after `deadline_ns` (of NowNs()). The best weights are stored
-// in *prices, unless it is null: the value of time on each machine.
+// their cheapest weighted machine time, and over the machines of the weighted
+// time before an operation can start there and after the last one. That is
+// concave in the weights, which are improved by mirror descent with steps of
+// Polyak's length to a level a little above the best so far (B. Polyak,
+// "Minimization of unsmooth functionals", 1969; A. Beck and M. Teboulle,
+// "Mirror descent and nonlinear projected subgradient methods for convex
+// optimization", 2003), and any round's value holds. Stops when it reaches
+// `enough`, or after the first round that ends at or after `deadline_ns` (of
+// NowNs()). The best weights are stored in *prices, unless it is null: the
+// value of time on each machine.
 int64_t MachineLoadBound(const Problem& problem, int64_t enough,
                          int64_t deadline_ns = kInfiniteFuture,
                          std::vector<double>* prices = nullptr);

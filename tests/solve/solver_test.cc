@@ -367,6 +367,20 @@ TEST(BoundsTest, LoadIsSpreadOverMachines) {
   EXPECT_EQ(MachineLoadBound(problem, 1000), 20);
 }
 
+// Each machine waits for its first operation, and a tail follows its last one;
+// a machine without operations waits for nothing.
+TEST(BoundsTest, LoadIsSpreadBesideReleasesAndTails) {
+  Problem problem;
+  problem.machine_count = 3;
+  problem.operations.assign(4, {{{{0}, 10}, {{1}, 10}}, 3, 4});
+  EXPECT_EQ(MachineLoadBound(problem, 1000), 27);
+  problem.operations[0].release = 5;
+  EXPECT_EQ(MachineLoadBound(problem, 1000), 27);
+  // 7 + x = 20 + (40 - x): these may start at once, and nothing follows them.
+  for (int i = 0; i < 4; ++i) problem.operations.push_back({{{{1}, 5}}});
+  EXPECT_EQ(MachineLoadBound(problem, 1000), 34);
+}
+
 // The optimum of the fractional problem is 124.61: 40 / (1/7 + 1/11 + ...).
 TEST(BoundsTest, LoadIsSpreadBySpeed) {
   Problem problem;
