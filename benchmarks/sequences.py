@@ -104,10 +104,10 @@ class Denoiser(nn.Module):
 class Segmentation(nn.Module):
     """A U-Net (Ronneberger and others, 2015) for images of any size."""
 
-    def __init__(self):
+    def __init__(self, norm=nn.BatchNorm2d):
         super().__init__()
         def layer(ins, outs):
-            return nn.Sequential(nn.Conv2d(ins, outs, 3, padding=1), nn.BatchNorm2d(outs), nn.ReLU())
+            return nn.Sequential(nn.Conv2d(ins, outs, 3, padding=1), norm(outs), nn.ReLU())
         self.down = nn.ModuleList([layer(3, 16), layer(16, 32), layer(32, 64)])
         self.up = nn.ModuleList([nn.ConvTranspose2d(64, 32, 2, 2), nn.ConvTranspose2d(32, 16, 2, 2)])
         self.joined = nn.ModuleList([layer(64, 32), layer(32, 16)])
@@ -122,6 +122,50 @@ class Segmentation(nn.Module):
         for up, joined in zip(self.up, self.joined):
             x = joined(torch.cat([up(x), before.pop()], 1))
         return self.last(x)
+
+
+class Pyramid(nn.Module):
+    """Features of several sizes (Lin and others, 2017), each added to the next larger one, and a map of the image."""
+
+    def __init__(self):
+        super().__init__()
+        sizes = [3, 24, 48, 96]
+        self.down = nn.ModuleList(nn.Sequential(
+            nn.Conv2d(ins, outs, 3, 2, 1), nn.BatchNorm2d(outs), nn.SiLU()) for ins, outs in zip(sizes, sizes[1:]))
+        self.same = nn.ModuleList(nn.Conv2d(ins, 64, 1) for ins in sizes[1:])
+        self.last = nn.Sequential(nn.Conv2d(64, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 5, 1))
+
+    def forward(self, x):
+        found = [x]
+        for layer in self.down:
+            found.append(layer(found[-1]))
+        y = self.same[-1](found[-1])
+        for same, larger in zip(self.same[-2::-1], found[-2:0:-1]):
+            y = same(larger) + functional.interpolate(y, size=larger.shape[2:])
+        return functional.interpolate(self.last(y), size=x.shape[2:], mode="bilinear")
+
+
+class Tokens(nn.Module):
+    """A layer of SegFormer (Xie and others, 2021): each pixel looks at a smaller image."""
+
+    def __init__(self, width=64, heads=2):
+        super().__init__()
+        self.heads, self.first, self.fewer = heads, nn.Conv2d(3, width, 7, 4, 3), nn.Conv2d(width, width, 4, 4)
+        self.norm, self.query, self.rest = nn.LayerNorm(width), nn.Linear(width, width), nn.Linear(width, 2 * width)
+        self.joined, self.near = nn.Linear(width, width), nn.Conv2d(width, width, 3, padding=1, groups=width)
+        self.last = nn.Conv2d(width, 10, 1)
+
+    def forward(self, x):
+        def split(rows):
+            return rows.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+        image = self.first(x)
+        rows = self.norm(image.flatten(2).transpose(1, 2))
+        key, value = self.rest(self.fewer(
+            rows.transpose(1, 2).reshape(image.shape)).flatten(2).transpose(1, 2)).chunk(2, -1)
+        found = functional.scaled_dot_product_attention(split(self.query(rows)), split(key), split(value))
+        image = (rows + self.joined(found.transpose(1, 2).flatten(2))).transpose(1, 2).reshape(image.shape)
+        return self.last(image + functional.gelu(self.near(image)))
 
 
 class Conformer(nn.Module):
@@ -169,6 +213,9 @@ SEQUENCES = {
     "open_wave": (Wave, [(1, 20, 50)], [2]),
     "open_denoiser": (Denoiser, [(1, 16, 7), (1, 32)], [1]),
     "open_segmentation": (Segmentation, [(1, 3, 64, 96)], [2, 3]),
+    "open_norms": (lambda: Segmentation(lambda outs: nn.GroupNorm(8, outs)), [(1, 3, 64, 96)], [2, 3]),
+    "open_pyramid": (Pyramid, [(1, 3, 64, 96)], [2, 3]),
+    "open_tokens": (Tokens, [(1, 3, 64, 96)], [2, 3]),
     "open_conformer": (Conformer, [(1, 40, 144)], [1]),
     "open_words": (Words, [(1, 1, 40, 60)], [3]),
 }
