@@ -131,28 +131,28 @@ class ChannelsLastRewriter:
 
     def shuffle(self, node: Any) -> bool:
         """Channels of groups in turns: Reshape, Transpose, Reshape."""
-        source, in_shape = node.input[0], self.shape(node.input[0])
-        split = self.shape(node.output[0])
+        source, in_shape = node.input[0], self.sizes(node.input[0])
+        split = self.sizes(node.output[0])
         turn = self.only_consumer(node.output[0])
         if (source not in self.last or in_shape is None or split is None or len(split) != 5
                 or turn is None or turn.op_type != "Transpose"):
             return False
         join = self.only_consumer(turn.output[0])
-        if (join is None or join.op_type != "Reshape" or self.shape(join.output[0]) != in_shape
+        if (join is None or join.op_type != "Reshape" or self.sizes(join.output[0]) != in_shape
                 or list(self.attributes(turn).get("perm", [])) != [0, 2, 1, 3, 4]):
             return False
         n, c, h, w = in_shape
         _, groups, each = split[:3]
         element = self.element_types[source]
-        if split[3:] != (h, w) or groups * each != c:
+        if split[3:] != (h, w) or open_sizes.is_open((groups, each)) or groups * each != c:
             return False
         type_name = self.element_name(source)
         if type_name is None:
             return False
-        rows = n * h * w
-        call = tiled_calls.TiledCall(
-            f"takt_shuffle_{type_name}", (type_name,) * 2, (rows, groups, each), (), 1, rows,
-            tiled_calls.even_rows(rows, _SHUFFLED_NUMBERS // c, 1), rows * c)
+        call = tiled_calls.call_of_rows(f"takt_shuffle_{type_name}", (type_name,) * 2, (n, h, w, c), (groups, each), (),
+                                        _SHUFFLED_NUMBERS, 1)
+        if call is None:
+            return False
         twin = self.kernel(call, [self.last[source]], self.fresh("shuffle"), (n, h, w, c), element)
         self.done.update((id(turn), id(join)))
         self.set_last(join.output[0], twin)

@@ -115,14 +115,13 @@ class OpenRewriter:
         rows = tuple(map(open_sizes.rows_behind, *(shape.numbers[i:i + 2] for i in (7, 9, 11)), shape.pads_behind))
         return None if None in rows else dataclasses.replace(shape, pads_behind=rows)
 
-    def open_mean(self, node: Any) -> bool:
-        """The mean of all pixels."""
-        source = node.input[0]
+    def open_mean(self, source: str, axes: list[int]) -> str | None:
+        """The twin of an open image with the mean of its pixels along `axes`, 2 and 3 or one of them; None if it has no
+        twin."""
         if source not in self.open or source not in self.last or not self.is_float(source):
-            return False
+            return None
         n, c, h, w = self.open[source]
-        self.set_last(node.output[0], self.open_means(self.last[source], (n, h, w, c), 1, 2))
-        return True
+        return self.open_means(self.last[source], (n, h, w, c), *(axis - 1 for axis in axes))
 
     def set_last_scaled(self, output: str, pixels: str, image: open_sizes.Sizes, factor: str, shift: str) -> None:
         """Makes the twin of `output` an image of these sizes, each channel times a factor and plus a shift that the

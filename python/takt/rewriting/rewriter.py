@@ -601,9 +601,9 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         return self.pool(node, "takt_mean_pool2d_f32", counts)
 
     def on_globalaveragepool(self, node: Any) -> bool:
-        twin = self.mean_of_pixels(node.input[0], False, [2, 3])
+        twin = self.mean_of_pixels(node.input[0], False, [2, 3]) or self.open_mean(node.input[0], [2, 3])
         if twin is None:
-            return self.open_mean(node)
+            return False
         self.set_last(node.output[0], twin)
         return True
 

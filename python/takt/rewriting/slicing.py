@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..networks import open_sizes
 from .channels_last import TO_FIRST
 from .packing import GROUPS_FEW
 
@@ -17,8 +18,8 @@ class SlicingRewriter:
     """The part of the rewriter that knows slices, splits and means."""
 
     def on_slice(self, node: Any) -> bool:
-        source, shape = node.input[0], self.shape(node.input[0])
-        out_shape = self.shape(node.output[0])
+        source, shape = node.input[0], self.sizes(node.input[0])
+        out_shape = self.sizes(node.output[0])
         numbers = [self.constants.get(name) for name in node.input[1:] if name]
         if (source not in self.last or out_shape is None or len(shape) != 4
                 or any(array is None for array in numbers)):
@@ -41,10 +42,12 @@ class SlicingRewriter:
 
     def on_split(self, node: Any) -> bool:
         source, attributes = node.input[0], self.attributes(node)
-        shapes = [self.shape(name) for name in node.output]
+        shapes = [self.sizes(name) for name in node.output]
         if source not in self.last or any(shape is None or len(shape) != 4 for shape in shapes):
             return False
         axis = attributes.get("axis", 0) % 4
+        if open_sizes.is_open(shape[axis] for shape in shapes):
+            return False
         begin = 0
         for name, shape in zip(node.output, shapes):
             n, c, h, w = shape
@@ -59,7 +62,7 @@ class SlicingRewriter:
     def on_reducemean(self, node: Any) -> bool:
         """The mean of all pixels, with or without their dimensions, in one step or as
         `porter` writes it in two, columns first; or of rows or columns."""
-        shape, keeps = self.shape(node.input[0]), self.attributes(node).get("keepdims", 1)
+        shape, keeps = self.sizes(node.input[0]), self.attributes(node).get("keepdims", 1)
         axes, output, is_in_two = self.axes(node), node.output[0], False
         user = self.only_consumer(output)
         if axes == [2] and keeps and user is not None and user.op_type == "ReduceMean" and self.axes(user) == [3]:
@@ -67,8 +70,8 @@ class SlicingRewriter:
             output = user.output[0]
         if axes not in ([2, 3], [2], [3]) or (axes != [2, 3] and not keeps):
             return False
-        twin = self.mean_of_pixels(node.input[0], is_in_two, axes)
-        if twin is None:
+        twin = self.mean_of_pixels(node.input[0], is_in_two, axes) or self.open_mean(node.input[0], axes)
+        if twin is None or not keeps and open_sizes.is_open(shape[:2]):
             return False
         if is_in_two:
             self.done.add(id(user))
@@ -82,7 +85,7 @@ class SlicingRewriter:
     def on_reducesum(self, node: Any) -> bool:
         """The sum of pixels is their mean, times their number."""
         shape, axes = self.shape(node.input[0]), self.axes(node)
-        if axes not in ([2, 3], [2], [3]) or not self.attributes(node).get("keepdims", 1):
+        if shape is None or axes not in ([2, 3], [2], [3]) or not self.attributes(node).get("keepdims", 1):
             return False
         twin = self.mean_of_pixels(node.input[0], False, axes)
         if twin is None:
@@ -94,7 +97,7 @@ class SlicingRewriter:
 
     def axes(self, node: Any) -> list[int] | None:
         """The axes of a reduction of a tensor of four dimensions, in order."""
-        shape = self.shape(node.input[0])
+        shape = self.sizes(node.input[0])
         return None if shape is None or len(shape) != 4 else self.reduced_axes(node, 4)
 
     def as_depthwise(self, node: Any, weights: np.ndarray, bias: np.ndarray,

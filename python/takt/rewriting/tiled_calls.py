@@ -83,9 +83,11 @@ def call_of_rows(function: str, buffers: Sequence[str], sizes: open_sizes.Sizes,
     is_open, count = open_sizes.is_open(sizes), math.prod(map(open_sizes.nominal, sizes))
     if not 0 < count < 2**31 or is_open and len(sizes) > open_calls.SIZES_MAX:
         return None
-    rows = count // sizes[-1]
-    return TiledCall(function, tuple(buffers), (open_calls.ROWS if is_open else rows, *numbers), factors, 1,
-                     0 if is_open else rows, max(1, tile // sizes[-1]), work * count)
+    rows, most = count // sizes[-1], max(1, tile // sizes[-1])
+    if is_open:
+        return TiledCall(function, tuple(buffers), (open_calls.ROWS, *numbers), factors, 1, 0, most, work * count)
+    return TiledCall(function, tuple(buffers), (rows, *numbers), factors, 1, rows, even_rows(rows, most, 1),
+                     work * count)
 
 
 def even_rows(rows: int, most: int, multiple: int) -> int:

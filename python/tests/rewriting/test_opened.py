@@ -152,6 +152,33 @@ def test_rows_of_a_concatenation_are_written_there(needs_compiler, tmp_path):
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
 
 
+def test_parts_of_open_images_keep_the_channels_last(needs_compiler, tmp_path):
+    """Splits, slices, means and shuffled channels."""
+    net = Net()
+    x = net.conv("x", 3, 24)
+    parts = [f"part{i}" for i in range(2)]
+    net.nodes.append(onnx.helper.make_node("Split", [x], parts, axis=1))
+    bounds = (net.constant(np.array([each])) for each in (4, 10, 1))
+    y = net.node("Concat", net.conv(parts[1], 12, 10), parts[0], net.node("Slice", x, *bounds), axis=1)
+    y = net.node("Mul", y, net.node("Sigmoid", net.node("ReduceMean", y, axes=[2, 3])))
+    y = net.node("Mul", y, net.node("ReduceMean", y, axes=[3]))
+    sizes = net.node("Slice", net.node("Shape", y), net.constant(np.array([2])), net.constant(np.array([4])))
+    split, whole = (net.node("Concat", net.constant(np.array(each)), sizes, axis=0) for each in ([1, 4, 7], [1, 28]))
+    y = net.node("Transpose", net.node("Reshape", y, split), perm=[0, 2, 1, 3, 4])
+    image = net.conv(net.node("Reshape", y, whole), 28, 5)
+    means = net.node("ReduceMean", image, axes=[2, 3], keepdims=0)
+    result = net.node("Add", image, net.node("Reshape", means, net.constant(np.array([1, 5, 1, 1]))))
+    shape = [1, 3, None, None]
+    calls, _ = functions(net.model(shape, result))
+    assert calls["takt_shuffle_f32"] == 1 and calls["takt_mean_pool2d_f32"] == 3, calls
+    rewritten, _ = rewriter.rewrite(porter.port(net.model(shape, result)))
+    # Of the input and the result.
+    assert [node.op_type for node in rewritten.graph.node].count("Transpose") == 2
+    for artifact, got, want in results(tmp_path, net, shape, result, [(1, 3, 9, 20), (1, 3, 4, 4)], recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
 def test_pools_may_round_up(needs_compiler, tmp_path):
     """A pool whose last window would begin behind the image is left to the compiler."""
     net = Net()
