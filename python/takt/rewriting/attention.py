@@ -241,7 +241,8 @@ class AttentionRewriter:
             return False
         axis %= len(sizes)
         # One channel lies alike with the channels first and last.
-        is_last = name in self.last and (axis == 1 or axis == 3 and sizes[1] == 1)
+        is_row = axis == 3 and sizes[1] == 1 and not open_sizes.is_open(sizes)
+        is_last = name in self.last and (axis == 1 or is_row)
         size, is_apart = sizes[axis], axis != len(sizes) - 1
         if not isinstance(size, int) or not is_last and (
                 math.prod(map(open_sizes.nominal, sizes)) < _SOFTMAX_MIN or is_apart and size < _APART_MIN):
@@ -250,8 +251,8 @@ class AttentionRewriter:
         if is_last:
             order = [0, 2, 3, 1]
         sides = tuple(sizes[i] for i in order)
-        call = tiled_calls.call_of_rows("takt_softmax_f32", ("f32", "f32"), sides, (size,), (), _TILE_SOFTMAX,
-                                        _SOFTMAX_SLOWER)
+        call = tiled_calls.call_of_rows("takt_softmax_f32", ("f32", "f32"), sizes if is_row else sides, (size,), (),
+                                        _TILE_SOFTMAX, _SOFTMAX_SLOWER)
         if call is None:
             return False
         if is_last:
