@@ -7,7 +7,7 @@ from typing import Any
 
 from . import elementwise
 
-# What has the sizes of its first input.
+# The result has the sizes of the first input.
 SAME_SIZES = elementwise.UNARY | {
     "BatchNormalization", "DequantizeLinear", "Dropout", "GroupNormalization", "InstanceNormalization",
     "LayerNormalization", "LogSoftmax", "QuantizeLinear", "RMSNormalization", "Softmax",

@@ -36,7 +36,7 @@ Sizes = Tuple[Size, ...]
 
 @dataclasses.dataclass(frozen=True)
 class _Factors:
-    """Of which a size is the product: a number, and open sizes with how often each is one."""
+    """A size is the product of this number and these open sizes, each so many times."""
 
     number: int
     opened: frozenset[tuple[Open, int]]
@@ -96,7 +96,7 @@ class _Sizes(counts.Counts):
             self.sizes[name] = noted
 
     def computed(self, node: Any) -> list[Size | None] | None:
-        """Sums: the numbers of a sequence with those before it. And numbers that a constant chooses."""
+        """Numbers that are added, such as those of a sequence and of what came before it, or that a constant takes."""
         numbers = [self.counts.get(name) for name in node.input]
         if node.op_type == "Where" and node.input[0] in self.constants and None not in numbers[1:]:
             chosen = self.constants[node.input[0]].reshape(-1).tolist()
@@ -224,7 +224,7 @@ class _Sizes(counts.Counts):
         return [*inputs[0][:place], *inputs[1], *inputs[0][place + 1:]]
 
     def of_sum(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
-        """Of numbers along some axes, which are kept with one number each."""
+        """A sum, a mean or a maximum along axes that stay, with one number each."""
         axes = own.get("axes") if len(node.input) < 2 else self.constants.get(node.input[1])
         if axes is None or not own.get("keepdims", 1):
             return None
@@ -297,8 +297,8 @@ def _quotient(whole: Iterable[Size], parts: Iterable[Size]) -> Size | None:
 
 
 def rows_behind(taps: int, stride: int, dilation: int, pad: int) -> int | None:
-    """With how many rows behind an image a pool that rounds down has as many windows as one with `pad` that rounds up;
-    None where the latter may leave out its last window, which would begin behind the image."""
+    """So many rows behind an image give a pool that rounds down as many windows as `pad` gives one that rounds up. None
+    where the latter may leave out its last window, which would begin behind the image."""
     return pad + stride - 1 if dilation * (taps - 1) + 1 >= stride + pad else None
 
 

@@ -405,8 +405,8 @@ class LayerPorter:
         return True
 
     def on_depth_to_space(self, node: Any) -> bool:
-        """What it stands for: the compiler mixes up the places of images one pixel wide, and of open sizes. The latter
-        are left to kernels."""
+        """Its definition: the compiler mixes up the places of images one pixel wide, and of open sizes. The latter are
+        left to kernels."""
         shape, own = self.shapes.get(node.input[0], []), self.attributes(node)
         if len(shape) != 4 or shape[1] is None or None in shape and self.leaves_layers:
             return False
@@ -431,8 +431,8 @@ class LayerPorter:
         return self.emit("Shape", [name], start=begin, end=end)
 
     def on_space_to_depth(self, node: Any) -> bool:
-        """With the place in a block behind the channel, which the compiler does not see, and of open sizes, which it
-        does not know."""
+        """Its definition, where the compiler does not see that the place in a block is behind the channel, or does not
+        know the sizes."""
         shape, own = self.shapes.get(node.input[0], []), self.attributes(node)
         is_first = own.get("mode", b"DCR") == b"DCR"
         if len(shape) != 4 or shape[1] is None or is_first and None not in shape:

@@ -65,7 +65,7 @@ class NormRewriter:
         return source, float(epsilon.reshape(())), parts
 
     def maker_of(self, node: Any | None, kind: str, makers: dict[str, Any]) -> Any | None:
-        """What makes the first input of a node, if it is of this kind."""
+        """The node that makes the first input of a node, if the latter is of this kind."""
         return makers.get(node.input[0]) if node is not None and node.op_type == kind else None
 
     def is_mean_of_rows(self, node: Any, source: str) -> bool:
@@ -190,5 +190,5 @@ class NormRewriter:
         mean = self.emit("Mul", [mean, self.constant(np.float32(groups / c))], self.fresh("groups"), (n, groups, 1))
         wide = self.emit("Expand", [mean, self.constant(np.array(parts))], self.fresh("groups"), parts)
         means = self.emit("Reshape", [wide, sizes], self.fresh("groups"), (n, 1, 1, c))
-        # Else the compiler would take the channels of an open image by groups.
+        # Without it, the compiler would take the channels of an open image by groups.
         return self.emit("TaktBarrier", [means], self.fresh("apart"), (n, 1, 1, c), DOMAIN) if is_open else means

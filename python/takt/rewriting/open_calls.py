@@ -11,7 +11,7 @@ from .kernel_calls import WINOGRAD, Kernel
 _TILES_MAX = 1 << 20  # As kTilesMax in src/cpu/kernel_imports.cc.
 _SQUARE = 4
 _IN, _OUT = ("n", "h", "w"), ("n", "oh", "ow")
-SIZES_MAX = 4  # Of a tensor whose rows are counted.
+SIZES_MAX = 4  # A tensor whose rows a call counts has so many dimensions at most.
 COUNT = "count"  # Of elements, in place of sizes.
 ROWS = "rows"  # All of a tensor but its last dimension.
 STEPS, RESULTS = "steps", "results"  # Of one call of a recurrent layer, and how many states it gives.

@@ -16,7 +16,7 @@ _WAYS = {"align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel"}
 _TILE_NUMBERS = 1 << 16
 _TWIN_MIN = 8  # Channels, with fewer of which a call for each pixel does not pay.
 _LAST_AXES = {"ArgMax", "ArgMin", "Sigmoid", "Softmax"}  # They read a result with the channels first.
-_NEAREST = {  # Added to a place, and what makes a pixel of it.
+_NEAREST = {  # A number that is added to a place, and the operator that makes a pixel of the sum.
     b"floor": (0, "Floor"), b"ceil": (0, "Ceil"), b"round_prefer_floor": (-0.5, "Ceil"),
     b"round_prefer_ceil": (0.5, "Floor"),
 }
@@ -45,7 +45,7 @@ class OpenResizeRewriter:
                 twin, shape = self.along(node, axis, twin, shape, axis - 1)
             self.set_last(output, twin)
             return True
-        # Columns of rows with all channels first, and then rows of which the columns lie side by side.
+        # The kernels copy what lies side by side: first columns, of all rows and channels, and then whole rows.
 
         def turn(name: str, shape: open_sizes.Sizes, perm: list[int]) -> str:
             return self.emit("Transpose", [name], self.fresh("resize"), shape, element=self.element_types[source],

@@ -390,8 +390,8 @@ class QuantizedRewriter:
         return True
 
     def on_layernormalization(self, node: Any) -> bool:
-        """Of bytes that become bytes again, or of floats whose rows calls count: the compiler's code is quick where it
-        knows the sizes."""
+        """A norm of bytes that become bytes again, or of floats whose rows calls count: the compiler's code is quick
+        where it knows the sizes."""
         source, own = node.input[0], self.attributes(node)
         sizes, found = self.sizes(source), self.quantization.tensors.get(source)
         size = sizes[-1] if sizes else None

@@ -183,7 +183,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         return self.element_types.get(name) == self.onnx.TensorProto.FLOAT
 
     def element_name(self, name: str) -> str | None:
-        """As functions of the runtime have it in their names: "f32", or "i8" for all bytes."""
+        """The type as functions of the runtime have it in their names: "f32", or "i8" for all bytes."""
         types = self.onnx.TensorProto
         return {types.FLOAT: "f32", types.INT8: "i8", types.UINT8: "i8"}.get(self.element_types.get(name))
 
