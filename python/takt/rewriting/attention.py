@@ -31,8 +31,8 @@ _SOFTMAX_MIN = 512
 _APART_MIN = 32  # Numbers that are apart: so many are worth two transpositions.
 
 
-# A number, or a multiple of a size that a call finds: (factor, size). None: a product of several of these.
-Stride = Union[int, Tuple[int, open_sizes.Open], None]
+# A number, or its product with sizes that a call finds: (number, size...).
+Stride = Union[int, Tuple[Any, ...]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -450,11 +450,11 @@ class AttentionRewriter:
         # Where there is one head or image, any stride leads to it.
         strides = [0 if count == 1 and not isinstance(stride, int) else stride
                    for view in views for count, stride in zip((batch, heads, 0, 0), view.strides)]
-        if any(stride is None or isinstance(stride, tuple) and stride[1] not in names for stride in strides):
+        if any(size not in names for stride in strides if isinstance(stride, tuple) for size in stride[1:]):
             return None
         numbers = [names.get(number, number) for number in (batch, heads, queries, keys, size, value_size)]
-        geometry = (*numbers, *((stride[0], names[stride[1]]) if isinstance(stride, tuple) else stride
-                                for stride in strides))
+        geometry = (*numbers, *((stride[0], *(names[size] for size in stride[1:])) if isinstance(stride, tuple)
+                                else stride for stride in strides))
         # In the order of its buffers, the result is the last.
         order = [0, 1, 2, *range(4, len(views)), 3]
         work = size + value_size
@@ -513,7 +513,7 @@ def _product(sizes: open_sizes.Sizes) -> Stride:
     opened = [size for size in sizes if isinstance(size, open_sizes.Open)]
     if not opened:
         return factor
-    return (factor, opened[0]) if len(opened) == 1 else None
+    return (factor, *opened)
 
 
 def with_batch(strides: list[Stride]) -> tuple[Stride, ...]:

@@ -361,6 +361,20 @@ def test_norms_of_bytes_take_any_number_of_rows(needs_compiler, tmp_path):
         assert got.shape == want.shape and np.abs(got - want).max(initial=0) <= 0.0501
 
 
+@pytest.mark.parametrize("shape", [[1, None, 32], ["batch", "rows", 32]])
+def test_each_head_may_have_a_bias_of_its_own(needs_compiler, tmp_path, shape):
+    net = Net()
+    near = net.node("MatMul", "x", net.node("Transpose", "x", perm=[0, 2, 1]))
+    near = net.node("Mul", net.node("Unsqueeze", near, net.constant(np.array([1]))), net.weights(1, 2, 1, 1))
+    result = attention(net, "x", "x", near)
+    calls, _ = functions(net.model(shape, result))
+    assert calls["takt_attention_bias_f32"] == 1, calls
+    sizes = [(1, 7, 32), (1, 1, 32) if shape[0] == 1 else (3, 40, 32)]
+    for artifact, got, want in results(tmp_path, net, shape, result, sizes, recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
 def test_a_mask_of_other_sizes_is_an_error(needs_compiler, tmp_path):
     """A call finds whether a mask has the sizes of the scores."""
     net = Net()
