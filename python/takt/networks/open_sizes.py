@@ -102,6 +102,9 @@ class _Sizes(counts.Counts):
             chosen = self.constants[node.input[0]].reshape(-1).tolist()
             return ([pair[not is_first] for is_first, *pair in zip(chosen, *numbers[1:])]
                     if len(chosen) == len(numbers[1]) == len(numbers[2]) else None)
+        if node.op_type == "Max" and len(numbers) == 2 and [0] in numbers:  # A size is not negative.
+            numbers.remove([0])
+            return numbers[0]
         if node.op_type != "Add" or None in numbers or len({*map(len, numbers)}) != 1:
             return None
         return [None if None in pair else _joined(pair) for pair in zip(*numbers)]
@@ -223,6 +226,10 @@ class _Sizes(counts.Counts):
         place = own.get("axis", 0) % len(inputs[0])
         return [*inputs[0][:place], *inputs[1], *inputs[0][place + 1:]]
 
+    def of_range(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
+        begin, end, step = (self.counts.get(name) for name in node.input)
+        return end if begin == [0] and step == [1] else None
+
     def of_sum(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
         """A sum, a mean or a maximum along axes that stay, with one number each."""
         axes = own.get("axes") if len(node.input) < 2 else self.constants.get(node.input[1])
@@ -237,9 +244,9 @@ class _Sizes(counts.Counts):
 
     RULES = {
         "Concat": of_concat, "Expand": of_expand, "GRU": of_layer, "Gather": of_gather, "Gemm": of_product,
-        "LSTM": of_layer, "MatMul": of_product, "RNN": of_layer, "ReduceMax": of_sum, "ReduceMean": of_sum,
-        "ReduceSum": of_sum, "Reshape": of_reshape, "Slice": of_part,
-        "Split": of_part, "Squeeze": of_squeeze, "Transpose": of_transpose, "Unsqueeze": of_squeeze,
+        "LSTM": of_layer, "MatMul": of_product, "RNN": of_layer, "Range": of_range, "ReduceMax": of_sum,
+        "ReduceMean": of_sum, "ReduceSum": of_sum, "Reshape": of_reshape, "Slice": of_part, "Split": of_part,
+        "Squeeze": of_squeeze, "Transpose": of_transpose, "Unsqueeze": of_squeeze,
     }
 
 

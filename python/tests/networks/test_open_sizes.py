@@ -134,10 +134,15 @@ def test_numbers_of_shapes_are_followed():
              helper.make_node("Gather", ["h", "one"], ["rows"]),
              helper.make_node("Expand", ["row", "rows"], ["i"]),
              helper.make_node("Where", ["second", "ones", "b"], ["j"]),
-             helper.make_node("Expand", ["row", "j"], ["k"])]
+             helper.make_node("Expand", ["row", "j"], ["k"]),
+             helper.make_node("Squeeze", ["rows"], ["l"]),
+             helper.make_node("Max", ["zero", "l"], ["m"]),
+             helper.make_node("Range", ["zero", "m", "unit"], ["each"]),
+             helper.make_node("Range", ["unit", "m", "unit"], ["others"])]
     found = sizes_of(nodes, {"x": ["n", "s", 4], "y": ["n", "t", 4]}, "f", two=np.array([0, 1]), one=np.array([1]),
                      four=np.array([2, 2]), row=weights(1),
-                     second=np.array([False, True]), ones=np.array([1, 1]))
+                     second=np.array([False, True]), ones=np.array([1, 1]), zero=np.array(0), unit=np.array(1))
+    assert found["each"] == found["i"] != found["others"]
     n, s, _ = found["x"]
     assert found["k"] == (n, 1)
     assert n != s and found["d"] == found["e"] == found["f"] == (n, s, 2, 2)
