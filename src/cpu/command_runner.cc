@@ -49,8 +49,15 @@ void Fill(uint8_t* target, uint64_t length, uint32_t pattern,
     std::memset(target, static_cast<int>(pattern & 0xff), length);
     return;
   }
-  for (uint64_t i = 0; i + pattern_length <= length; i += pattern_length) {
-    std::memcpy(target + i, &pattern, pattern_length);
+  const uint64_t whole = length / pattern_length * pattern_length;
+  if (whole == 0) return;
+  std::memcpy(target, &pattern, pattern_length);
+  // What is filled already is copied, as long as it stays in a fast cache.
+  constexpr uint64_t kCopiedMax = 4096;
+  for (uint64_t filled = pattern_length, count; filled < whole;
+       filled += count) {
+    count = std::min({filled, kCopiedMax, whole - filled});
+    std::memcpy(target + filled, target, count);
   }
 }
 

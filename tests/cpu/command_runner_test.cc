@@ -46,6 +46,27 @@ TEST(CommandRunnerTest, FillsTheGivenRange) {
   EXPECT_EQ(fill(0, 4, 0), (Bytes{0xee}));
 }
 
+TEST(CommandRunnerTest, FillsLongRanges) {
+  for (const uint32_t pattern_length : {2u, 4u}) {
+    for (const uint64_t length : {60u, 4096u, 4100u, 12300u, 20000u}) {
+      std::vector<uint8_t> bytes(length + 1, 0xee);
+      ResolvedTransfer transfer;
+      transfer.target = bytes.data();
+      transfer.length = length;
+      transfer.pattern = 0x11223344;
+      transfer.pattern_length = pattern_length;
+      ASSERT_TRUE(Check(transfer).ok());
+      transfer.Run();
+      const uint8_t pattern[] = {0x44, 0x33, 0x22, 0x11};
+      for (uint64_t i = 0; i < length; ++i) {
+        ASSERT_EQ(bytes[i], pattern[i % pattern_length])
+            << "byte " << i << " of " << length;
+      }
+      EXPECT_EQ(bytes[length], 0xee);
+    }
+  }
+}
+
 TEST(CommandRunnerTest, TilesOfATransferCoverItOnce) {
   const uint64_t length = 2 * ResolvedTransfer::kTileBytes + 4;
   std::vector<uint8_t> source(length), target(length + 1, 0xee);
