@@ -25,8 +25,8 @@ int64_t ShortestDuration(const Operation& operation) {
   return shortest;
 }
 
-// By machine: what passes before its first operation starts, and after its last
-// one ends, at the least.
+// The least time that passes before the first operation of each machine starts,
+// and after its last one ends.
 std::vector<int64_t> LeastIdle(const Problem& problem) {
   const StaticPaths paths = ComputeStaticPaths(problem);
   const size_t machines = problem.machine_count;

@@ -136,13 +136,13 @@ class DisjunctiveGraph {
   // the alternative stays, or anywhere else.
   enum class Way : uint8_t { kEarlier, kLater, kElsewhere };
 
-  // Of moves along a machine, by Way.
+  // The values are those of moves along a machine, by Way.
   struct LimitsAlong {
     int64_t earlier;
     int64_t later;
   };
-  // What no move of v, with its block on a critical path, undercuts: both the
-  // length without v and the value of the move.
+  // A value that no move of v, with its block on a critical path, undercuts:
+  // both the length without v and the value of the move.
   int64_t FloorOf(uint32_t v, const Block& block) const {
     const int64_t floor = LengthWithout(v);
     if (alternative_count(v) > 1 || width_ > 1) return floor;

@@ -15,7 +15,7 @@ from typing import Iterator
 from ..networks import elementwise
 from . import states
 
-# What has one result, and lines of the function itself.
+# The operators with one result, at the level of the function itself.
 _OPERATOR = re.compile(
     r'^ {4}(?P<result>%[\w.]+) = torch\.operator "onnx\.(?P<kind>[\w.]+)"\((?P<inputs>[^)]*)\) '
     r"(?:\{(?P<attributes>[^}]*)\} )?: \((?P<types>.*)\) -> "
@@ -100,7 +100,7 @@ def _through(order: _Order, axes: list[int | str | None]) -> _Order:
 
 
 def _cut(order: _Order) -> _Order:
-    """Without what is None in front: operands are as long as the longest."""
+    """The order without the None in front: operands are as long as the longest."""
     first = next((i for i, axis in enumerate(order) if axis is not None), len(order))
     return order[first:]
 

@@ -31,7 +31,7 @@ class PartedRewriter:
         return self.add_parts(node.input[0], output, shape, packed)
 
     def computed_in_parts(self, node: Any, weights: str, bias: str, shape: tuple[int, ...]) -> bool:
-        """The same with weights that are computed, and of whole blocks."""
+        """in_parts() with weights that the network computes, for whole blocks of channels."""
         wide, ins = shape[6] + -shape[6] % BLOCK, shape[3]
         zeros = self.constant(np.zeros(wide, np.float32))
 
