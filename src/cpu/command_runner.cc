@@ -52,7 +52,7 @@ void Fill(uint8_t* target, uint64_t length, uint32_t pattern,
   const uint64_t whole = length / pattern_length * pattern_length;
   if (whole == 0) return;
   std::memcpy(target, &pattern, pattern_length);
-  // What is filled already is copied, as long as it stays in a fast cache.
+  // Copies the part that is filled already, while that fits a fast cache.
   constexpr uint64_t kCopiedMax = 4096;
   for (uint64_t filled = pattern_length, count; filled < whole;
        filled += count) {

@@ -5,6 +5,8 @@ The call itself computes which pixels lie around each place along an axis. Kerne
 
 from __future__ import annotations
 
+import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -82,7 +84,7 @@ class OpenResizeRewriter:
 
         def product(sizes: open_sizes.Sizes) -> Any:
             found = [names[each] for each in sizes if isinstance(each, open_sizes.Open)]
-            factor = int(np.prod([each for each in sizes if isinstance(each, int)], dtype=np.int64))
+            factor = math.prod(each for each in sizes if isinstance(each, int))
             return (factor, *found) if found else factor
 
         outer, inner, count = product(shape[:place]), product(shape[place + 1:]), product((wanted,))
@@ -94,11 +96,10 @@ class OpenResizeRewriter:
             numbers = (outer, product((size,)), count, inner)
         along = (names[wanted],) if wanted in names else ()
         axes = [tuple(names[each] for each in sizes if each in names) for sizes in (shape, result)]
-        work = product(shape[place + 1:])
         call = tiled_calls.TiledCall(
-            function, buffers, numbers, (), 1, 0, 0, 2 * int(np.prod(list(map(open_sizes.nominal, result)))),
+            function, buffers, numbers, (), 1, 0, 0, 2 * math.prod(map(open_sizes.nominal, result)),
             axes=(axes[0], *[along] * (len(operands) - 1), axes[1]),
-            open_rows=tiled_calls.OpenRows(product(result[:place + 1]), work, _TILE_NUMBERS, 1))
+            open_rows=tiled_calls.OpenRows(product(result[:place + 1]), inner, _TILE_NUMBERS, 1))
         element = self.element_types[node.input[0]]
         return self.kernel(call, operands, self.fresh("resize"), result, element), result
 
@@ -109,13 +110,12 @@ class OpenResizeRewriter:
         way = own.get("coordinate_transformation_mode", b"half_pixel").decode()
         types = self.onnx.TensorProto
 
-        def add(op: str, *operands: str | float, element: int = types.FLOAT, **attributes: Any) -> str:
+        def add(op: str, *operands: str | float, element: int = types.FLOAT,
+                shape: open_sizes.Sizes = (wanted,), **attributes: Any) -> str:
             inputs = [each if isinstance(each, str) else self.constant(np.float32(each)) for each in operands]
-            return self.emit(op, inputs, self.fresh("place"), (wanted,), element=element, **attributes)
+            return self.emit(op, inputs, self.fresh("place"), shape, element=element, **attributes)
 
-        def number(op: str, *operands: str | float, element: int = types.FLOAT, **attributes: Any) -> str:
-            inputs = [each if isinstance(each, str) else self.constant(np.float32(each)) for each in operands]
-            return self.emit(op, inputs, self.fresh("size"), (), element=element, **attributes)
+        number = functools.partial(add, shape=())
 
         one = self.emit("Shape", [image], self.fresh("size"), (1,), element=types.INT64, start=place, end=place + 1)
         whole = self.emit("Squeeze", [one, self.constant(np.array([0]))], self.fresh("size"), (), element=types.INT64)
