@@ -17,11 +17,13 @@ struct GruParameters {
 };
 static_assert(offsetof(GruParameters, numbers) == 120);
 
-int Run(const void* parameters, void* context, bool has_tile) {
+}  // namespace
+
+int GruImport(void* parameters, void* context, void*) {
   const auto& p = *static_cast<const GruParameters*>(parameters);
   kernels::RecurrentShape shape;
   kernels::RecurrentTile tile;
-  if (!FindWork(p.numbers, has_tile, &shape, &tile)) return kImportInvalid;
+  if (!FindWork(p.numbers, &shape, &tile)) return kImportInvalid;
   const int64_t states = shape.steps * shape.batch * shape.hidden;
   if (p.input.size < 3 * states ||
       p.weights.size < 3 * shape.hidden * shape.hidden ||
@@ -35,16 +37,6 @@ int Run(const void* parameters, void* context, bool has_tile) {
        p.output.data()},
       tile);
   return 0;
-}
-
-}  // namespace
-
-int GruImport(void* parameters, void* context, void*) {
-  return Run(parameters, context, false);
-}
-
-int GruTileImport(void* parameters, void* context, void*) {
-  return Run(parameters, context, true);
 }
 
 }  // namespace takt::cpu

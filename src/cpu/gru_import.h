@@ -6,10 +6,8 @@
 
 namespace takt::cpu {
 
-// Computes everything in one workgroup.
-int GruImport(void* parameters, void* context, void* reserved);
 // Computes a tile (kernels::RecurrentTile).
-int GruTileImport(void* parameters, void* context, void* reserved);
+int GruImport(void* parameters, void* context, void* reserved);
 
 }  // namespace takt::cpu
 

@@ -17,11 +17,13 @@ struct LstmParameters {
 };
 static_assert(offsetof(LstmParameters, numbers) == 120);
 
-int Run(const void* parameters, void* context, bool has_tile) {
+}  // namespace
+
+int LstmImport(void* parameters, void* context, void*) {
   const auto& p = *static_cast<const LstmParameters*>(parameters);
   kernels::RecurrentShape shape;
   kernels::RecurrentTile tile;
-  if (!FindWork(p.numbers, has_tile, &shape, &tile)) return kImportInvalid;
+  if (!FindWork(p.numbers, &shape, &tile)) return kImportInvalid;
   const int64_t row = shape.batch * shape.hidden;
   if (p.input.size < 4 * shape.steps * row ||
       p.weights.size < 4 * shape.hidden * shape.hidden || p.state.size < row ||
@@ -34,16 +36,6 @@ int Run(const void* parameters, void* context, bool has_tile) {
        p.output.data()},
       tile);
   return 0;
-}
-
-}  // namespace
-
-int LstmImport(void* parameters, void* context, void*) {
-  return Run(parameters, context, false);
-}
-
-int LstmTileImport(void* parameters, void* context, void*) {
-  return Run(parameters, context, true);
 }
 
 }  // namespace takt::cpu

@@ -6,10 +6,8 @@
 
 namespace takt::cpu {
 
-// Computes everything in one workgroup.
-int LstmImport(void* parameters, void* context, void* reserved);
 // Computes a tile (kernels::RecurrentTile).
-int LstmTileImport(void* parameters, void* context, void* reserved);
+int LstmImport(void* parameters, void* context, void* reserved);
 
 }  // namespace takt::cpu
 

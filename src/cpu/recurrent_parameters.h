@@ -11,23 +11,17 @@ namespace takt::cpu {
 
 struct RecurrentParameters {
   int32_t steps, batch, hidden;
-  // Only the functions of tiles have these.
-  int32_t lanes;
+  int32_t lanes;  // Of a part.
   RowTileParameters tile;
 };
 
-// What a workgroup computes: a tile if `has_tile`, or everything. False if
-// there is no such shape or tile.
-inline bool FindWork(const RecurrentParameters& p, bool has_tile,
+// What a workgroup computes. False if there is no such shape or tile.
+inline bool FindWork(const RecurrentParameters& p,
                      kernels::RecurrentShape* shape,
                      kernels::RecurrentTile* tile) {
   *shape = {p.steps, p.batch, p.hidden};
-  if (has_tile) {
-    return kernels::FindRecurrentTile(*shape, p.lanes, p.tile.part,
-                                      p.tile.first_row, p.tile.row_count, tile);
-  }
-  *tile = {0, p.batch, 0, p.hidden};
-  return kernels::CheckRecurrentShape(*shape) == nullptr;
+  return kernels::FindRecurrentTile(*shape, p.lanes, p.tile.part,
+                                    p.tile.first_row, p.tile.row_count, tile);
 }
 
 }  // namespace takt::cpu

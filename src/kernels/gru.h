@@ -6,9 +6,10 @@
 //   n = tanh(input_n + r * (R_n h + bias_n))
 //   h' = (1 - z) * n + z * h
 //
-// Weights are packed in blocks of kConvBlock rows of R:
+// Weights are packed in the order in which a step reads them, which are blocks
+// of kConvBlock rows of R, with the gates of a block side by side:
 //
-//   weights  [3 gates: z, r, n][hidden / kConvBlock][hidden][kConvBlock]
+//   weights  [hidden / kConvBlock][hidden][3 gates: z, r, n][kConvBlock]
 #ifndef TAKT_KERNELS_GRU_H_
 #define TAKT_KERNELS_GRU_H_
 

@@ -18,7 +18,7 @@ namespace takt::kernels {
 
 struct LstmOperands {
   const float* input;    // [steps][batch][4 gates: i, o, f, g][hidden]
-  const float* weights;  // [4 gates][hidden / kConvBlock][hidden][kConvBlock]
+  const float* weights;  // [hidden / kConvBlock][hidden][4 gates][kConvBlock]
   const float* state;    // [batch][hidden]: h before the first step.
   const float* cell;     // [batch][hidden]: c before the first step.
   float* output;  // [steps + 1][batch][hidden]: h of each step, the last c.

@@ -41,15 +41,9 @@ class GruImportTest : public testing::Test {
     for (float& x : output_) x = 0.f;
     return import_.function(&parameters, import_.context, nullptr);
   }
-  int CallTile(GruParameters parameters) {
-    for (float& x : output_) x = 0.f;
-    return tile_import_.function(&parameters, tile_import_.context, nullptr);
-  }
 
-  const ImportFunction import_ =
-      *FindKernelImport("takt_gru_f32", kernels::SelectKernels({}), nullptr);
-  const ImportFunction tile_import_ = *FindKernelImport(
-      "takt_gru_tile_f32", kernels::SelectKernels({}), nullptr);
+  const ImportFunction import_ = *FindKernelImport(
+      "takt_gru_steps_f32", kernels::SelectKernels({}), nullptr);
   // Element 0 lies before the buffer.
   std::vector<float> input_ = std::vector<float>(193, 0.f);
   std::vector<float> weights_ = std::vector<float>(768, 0.f);
@@ -72,7 +66,7 @@ TEST_F(GruImportTest, ComputesAllSteps) {
 
 TEST_F(GruImportTest, ComputesATileOfRows) {
   p_.first_row = 1;
-  ASSERT_EQ(CallTile(p_), 0);
+  ASSERT_EQ(Call(p_), 0);
   EXPECT_EQ(output_[16], 0.f);
   EXPECT_NEAR(output_[17], .5f, 1e-6f);
   EXPECT_EQ(output_[33], 0.f);
@@ -82,7 +76,7 @@ TEST_F(GruImportTest, ComputesATileOfRows) {
 TEST_F(GruImportTest, RefusesTilesThatAreNotThere) {
   WithEachFault(p_, TileFaults<GruParameters>(),
                 [&](const GruParameters& parameters) {
-                  EXPECT_NE(CallTile(parameters), 0);
+                  EXPECT_NE(Call(parameters), 0);
                   for (const float x : output_) EXPECT_EQ(x, 0.f);
                 });
 }

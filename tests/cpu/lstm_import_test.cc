@@ -42,15 +42,9 @@ class LstmImportTest : public testing::Test {
     for (float& x : output_) x = 0.f;
     return import_.function(&parameters, import_.context, nullptr);
   }
-  int CallTile(LstmParameters parameters) {
-    for (float& x : output_) x = 0.f;
-    return tile_import_.function(&parameters, tile_import_.context, nullptr);
-  }
 
-  const ImportFunction import_ =
-      *FindKernelImport("takt_lstm_f32", kernels::SelectKernels({}), nullptr);
-  const ImportFunction tile_import_ = *FindKernelImport(
-      "takt_lstm_tile_f32", kernels::SelectKernels({}), nullptr);
+  const ImportFunction import_ = *FindKernelImport(
+      "takt_lstm_steps_f32", kernels::SelectKernels({}), nullptr);
   // Element 0 lies before the buffer.
   std::vector<float> input_ = std::vector<float>(257, 0.f);
   std::vector<float> weights_ = std::vector<float>(1024, 0.f);
@@ -75,7 +69,7 @@ TEST_F(LstmImportTest, ComputesAllSteps) {
 
 TEST_F(LstmImportTest, ComputesATileOfRows) {
   p_.first_row = 1;
-  ASSERT_EQ(CallTile(p_), 0);
+  ASSERT_EQ(Call(p_), 0);
   EXPECT_EQ(output_[16], 0.f);
   EXPECT_NEAR(output_[17], std::tanh(.5f) / 2, 1e-6f);
   EXPECT_EQ(output_[33], 0.f);
@@ -85,7 +79,7 @@ TEST_F(LstmImportTest, ComputesATileOfRows) {
 TEST_F(LstmImportTest, RefusesTilesThatAreNotThere) {
   WithEachFault(p_, TileFaults<LstmParameters>(),
                 [&](const LstmParameters& parameters) {
-                  EXPECT_NE(CallTile(parameters), 0);
+                  EXPECT_NE(Call(parameters), 0);
                   for (const float x : output_) EXPECT_EQ(x, 0.f);
                 });
 }

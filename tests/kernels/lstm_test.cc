@@ -32,9 +32,10 @@ struct LstmProblem {
     packed.resize(weights.size());
     for (int64_t row = 0; row < 4 * s.hidden; ++row) {
       for (int64_t k = 0; k < s.hidden; ++k) {
-        const int64_t block = row / kConvBlock;
-        packed[static_cast<size_t>((block * s.hidden + k) * kConvBlock +
-                                   row % kConvBlock)] = Weight(row, k);
+        const int64_t gate = row / s.hidden, lane = row % s.hidden;
+        const int64_t line = (lane / kConvBlock * s.hidden + k) * 4 + gate;
+        packed[static_cast<size_t>(line * kConvBlock + lane % kConvBlock)] =
+            Weight(row, k);
       }
     }
   }

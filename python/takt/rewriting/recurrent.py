@@ -68,7 +68,7 @@ class RecurrentRewriter:
         ahead, inner = layer.bias
         # Those of z and r are added before and after alike.
         ahead = ahead + np.where(np.arange(3 * hidden) < 2 * hidden, inner, 0).astype(np.float32)
-        states = self.call_layer("takt_gru_tile_f32", layer, 3, ahead, [self.constant(inner[2 * hidden:])], 0)
+        states = self.call_layer("takt_gru_steps_f32", layer, 3, ahead, [self.constant(inner[2 * hidden:])], 0)
         self.emit_results(node, layer, states, 0)
         return True
 
@@ -81,9 +81,9 @@ class RecurrentRewriter:
         ahead = np.repeat(np.float32([-_OPEN, _OPEN]), hidden)
         gated = dataclasses.replace(
             layer, weights=np.pad(layer.weights, ((2 * hidden, 0), (0, 0))),
-            packed=np.pad(layer.packed, ((2 * hidden // BLOCK, 0), (0, 0), (0, 0))))
+            packed=np.pad(layer.packed, ((0, 0), (0, 0), (2, 0), (0, 0))))
         zeros = self.constant(np.zeros(hidden, np.float32))
-        states = self.call_layer("takt_gru_tile_f32", gated, 3, np.append(ahead, layer.bias.sum(0)), [zeros], 0)
+        states = self.call_layer("takt_gru_steps_f32", gated, 3, np.append(ahead, layer.bias.sum(0)), [zeros], 0)
         self.emit_results(node, gated, states, 0)
         return True
 
@@ -92,7 +92,7 @@ class RecurrentRewriter:
         layer = self.recurrent(node, 4)
         if layer is None:
             return False
-        states = self.call_layer("takt_lstm_tile_f32", layer, 4, layer.bias.sum(0), [], 1)
+        states = self.call_layer("takt_lstm_steps_f32", layer, 4, layer.bias.sum(0), [], 1)
         self.emit_results(node, layer, states, 1)
         return True
 
@@ -119,7 +119,7 @@ class RecurrentRewriter:
         w = np.pad(w.reshape(gates, hidden, -1), ((0, 0), (0, more), (0, 0))).reshape(gates * wide, -1)
         r = np.pad(r.reshape(gates, hidden, hidden), ((0, 0), (0, more), (0, more)))
         bias = np.pad(bias.reshape(2, gates, hidden), ((0, 0), (0, 0), (0, more))).reshape(2, -1)
-        packed = r.reshape(gates * wide // BLOCK, BLOCK, wide).transpose(0, 2, 1)
+        packed = r.reshape(gates, wide // BLOCK, BLOCK, wide).transpose(1, 3, 0, 2)
         return _Layer(source, (steps, batch, wide), hidden, w, packed, bias, states)
 
     def call_layer(self, function: str, layer: _Layer, gates: int, bias: np.ndarray,

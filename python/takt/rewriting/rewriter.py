@@ -71,7 +71,7 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
     for node in calls:
         kernel = kernels[node.attribute[0].i]
         # The compiler's is a call of each gate in each step, or none that works.
-        if kernel.function in ("takt_gru_tile_f32", "takt_lstm_tile_f32", "takt_select_box_lists_f32"):
+        if kernel.function in ("takt_gru_steps_f32", "takt_lstm_steps_f32", "takt_select_box_lists_f32"):
             return True
         if isinstance(kernel, tiled_calls.TiledCall):
             multiply_adds += kernel.multiply_adds * (_PAIR_FACTOR if "top_k" in kernel.function else 1)

@@ -233,16 +233,16 @@ def check_layers(tmp_path, kind, layers, imports, **attributes):
 
 
 def test_a_gru_is_one_call(needs_compiler, tmp_path):
-    check_layers(tmp_path, "GRU", [(False, 32), (True, 32), (False, 24), (True, 21)], "takt_gru_tile_f32",
+    check_layers(tmp_path, "GRU", [(False, 32), (True, 32), (False, 24), (True, 21)], "takt_gru_steps_f32",
                  linear_before_reset=1)
 
 
 def test_an_rnn_is_a_call_of_a_gru(needs_compiler, tmp_path):
-    check_layers(tmp_path, "RNN", [(False, 32), (True, 21)], "takt_gru_tile_f32")
+    check_layers(tmp_path, "RNN", [(False, 32), (True, 21)], "takt_gru_steps_f32")
 
 
 def test_an_lstm_is_one_call(needs_compiler, tmp_path):
-    check_layers(tmp_path, "LSTM", [(False, 32), (True, 32), (False, 24), (True, 21)], "takt_lstm_tile_f32")
+    check_layers(tmp_path, "LSTM", [(False, 32), (True, 32), (False, 24), (True, 21)], "takt_lstm_steps_f32")
 
 
 def found_places(net, chosen, size):

@@ -46,7 +46,7 @@ def test_layers_of_any_number_of_steps_are_loops_of_calls(needs_compiler, tmp_pa
     found = collections.Counter(kernels[attribute.i].function for node in network.graph.node
                                 if node.op_type == "TaktSteps" for attribute in node.attribute
                                 if attribute.name == "kernel")
-    assert found == {"takt_gru_tile_f32": 4, "takt_lstm_tile_f32": 2}
+    assert found == {"takt_gru_steps_f32": 4, "takt_lstm_steps_f32": 2}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Sizes are open.
         artifact = takt.compile(path, cache=tmp_path)
