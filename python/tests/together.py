@@ -42,7 +42,7 @@ class Together:
         return found
 
 
-def compiled(folder, networks, recipe="plain", **options):
+def compiled(folder, networks, recipe="untiled", **options):
     """The `networks`, {case: onnx.ModelProto}, compiled at once by a recipe, that of small networks by default, and
     with further `options` of compile()."""
     import onnx
@@ -64,7 +64,7 @@ def compiled(folder, networks, recipe="plain", **options):
         raise
 
 
-def results(folder, cases, recipe="plain", **options):
+def results(folder, cases, recipe="untiled", **options):
     """{case: its result, or a tuple of several} of networks with their arguments, {case: (model, arguments)}.
     `options` are those of load()."""
     together = compiled(folder, {case: model for case, (model, _) in cases.items()}, recipe)

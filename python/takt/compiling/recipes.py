@@ -51,13 +51,15 @@ class Recipe:
 # Kernels of tiled networks need more stack than the compiler's limit; Takt's
 # workers have 1 MiB and more of it.
 _STACK = "--iree-llvmcpu-stack-allocation-limit=1048576"
-_LEVEL = ("--iree-opt-level=O3", "--iree-llvmcpu-enable-ukernels=all", _STACK)
+_UNTILED = ("--iree-opt-level=O3", _STACK)
+_LEVEL = (*_UNTILED, "--iree-llvmcpu-enable-ukernels=all")
 # iree-compile 3.13 makes wrong code for products in heads, such as of attention, where it moves
 # transposes first and then tiles data across a reshape.
 _TILED = (*_LEVEL, "--iree-opt-data-tiling", "--iree-global-opt-propagate-transposes=false")
-# The channels are innermost after rewriting. The compiler would transpose both
-# sides of a concatenation of channels, to concatenate outermost. Data are tiled before reshapes move.
-_REWRITTEN = (*_LEVEL, "--iree-global-opt-data-tiling", "--iree-opt-outer-dim-concat=false")
+# The compiler would transpose both sides of a concatenation of inner dimensions, to concatenate outermost.
+_CONCAT_AS_IS = "--iree-opt-outer-dim-concat=false"
+# The channels are innermost after rewriting. Data are tiled before reshapes move.
+_REWRITTEN = (*_LEVEL, "--iree-global-opt-data-tiling", _CONCAT_AS_IS)
 _CHANNELS_LAST = (
     "--iree-preprocessing-pass-pipeline=builtin.module("
     "util.func(iree-preprocessing-convert-conv-to-channels-last))"
@@ -73,6 +75,11 @@ RECIPES: dict[str, Recipe] = {
             (_STACK,),
             "the compiler's own choices, with a larger limit of stack",
             fallback=None,
+        ),
+        Recipe(
+            "untiled",
+            (*_UNTILED, _CONCAT_AS_IS),
+            "for networks without large products: all optimizations, but data as they are",
         ),
         Recipe(
             "native",

@@ -252,7 +252,7 @@ def test_annotations_are_checked(wrong):
 def test_onnx_keeps_names_and_shapes(needs_compiler, mlp, tmp_path):
     path, expected = mlp
     artifact = takt.compile(path, cache=tmp_path)
-    assert artifact.recipe.name == "plain"  # It is too small for others.
+    assert artifact.recipe.name == "untiled"  # Its products are too small for others.
     policy = artifact.load()
     function = policy.function()
     assert function.inputs[0]["name"] == "observation"
@@ -569,7 +569,7 @@ def test_whatever_a_pass_throws_is_an_error_of_compiling(mlp, modules, import_on
     said = f"{type(error).__name__}: {' '.join(str(error).split())}"
     if step != "annotate":  # Another recipe does it.
         artifact = takt.compile(mlp[0])
-        recipe, phase = {"rewritten": ("native", "rewriting"), "text": ("plain", "compiling")}[step]
+        recipe, phase = {"rewritten": ("native", "rewriting"), "text": ("untiled", "compiling")}[step]
         assert artifact.report["failed"][recipe] == f"{phase}: {said}"
         return
     with pytest.raises(takt.CompileError) as caught:

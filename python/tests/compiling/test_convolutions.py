@@ -59,8 +59,28 @@ def test_products_go_by_weights():
         return helper.make_model(graph)
 
     choose = convolutions.recipe_of_products
-    assert [choose(products(64, 64), is_open) for is_open in (False, True)] == ["plain", "plain"]
-    assert [choose(products(256, 256), is_open) for is_open in (False, True)] == ["plain", "open"]
+    assert [choose(products(64, 64), is_open) for is_open in (False, True)] == ["untiled", "untiled"]
+    assert [choose(products(256, 256), is_open) for is_open in (False, True)] == ["untiled", "open"]
     assert [choose(products(1000, 1000), is_open) for is_open in (False, True)] == [None, "open"]
-    assert choose(products(256, 256, "GRU"), True) == "plain"
+    assert choose(products(256, 256, "GRU"), True) == "untiled"
     assert choose(network((16, 3, 1)), True) is None
+
+
+@pytest.mark.parametrize("left, right, recipe", [
+    ((8, 197, 64), (8, 64, 197), "open"),
+    ((100, 64), (64, 10), "untiled"),  # Few columns.
+    ((8, 32, 32), (8, 32, 32), "untiled"),  # Few multiply-adds.
+])
+def test_large_products_of_two_results_are_tiled(left, right, recipe):
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in
+              (("x", left), ("y", right))]
+    outputs = [helper.make_tensor_value_info("z", TensorProto.FLOAT, None)]
+    graph = helper.make_graph([helper.make_node("MatMul", ["x", "y"], ["z"])], "network", inputs, outputs)
+    assert convolutions.recipe_of_products(helper.make_model(graph), False) == recipe
+
+
+def test_a_turned_product_counts_by_its_own_sides():
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, (8, 500)) for name in "xy"]
+    outputs = [helper.make_tensor_value_info("z", TensorProto.FLOAT, None)]
+    graph = helper.make_graph([helper.make_node("Gemm", ["x", "y"], ["z"], transA=1)], "network", inputs, outputs)
+    assert convolutions.recipe_of_products(helper.make_model(graph), False) == "untiled"

@@ -10,7 +10,7 @@ onnx = pytest.importorskip("onnx")
 from onnx import numpy_helper, parser  # noqa: E402
 
 
-@pytest.mark.parametrize("recipe", ["plain", "native", "channels_last", "im2col", "tiled"])
+@pytest.mark.parametrize("recipe", ["plain", "untiled", "native", "channels_last", "im2col", "tiled"])
 def test_heads_of_few_channels(needs_compiler, tmp_path, recipe):
     """As Keras writes the values of an attention: the channels of a head are no multiple of a tile."""
     model = parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>

@@ -31,7 +31,7 @@ def test_no_number_stays_none(needs_compiler, tmp_path):
         np.testing.assert_array_equal(found, wanted[text], err_msg=text)
 
 
-@pytest.mark.parametrize("recipe", ["native", "plain"])
+@pytest.mark.parametrize("recipe", ["native", "untiled"])
 def test_no_number_passes_through_kernels(needs_compiler, tmp_path, recipe):
     w = np.random.default_rng(1).standard_normal((16, 8, 3, 3)).astype(np.float32)
     model = network("net (float[1,8,9,9] x) => (float[1,16,9,9] y) <float low = {0}, float high = {6}> "

@@ -688,7 +688,7 @@ def test_the_default_is_native_where_it_pays(needs_compiler, tmp_path, size, is_
     assert "failed" not in artifact.report
 
 
-@pytest.mark.parametrize("size, recipe", [(40, "native"), (6, "plain")])
+@pytest.mark.parametrize("size, recipe", [(40, "native"), (6, "untiled")])
 def test_pools_alone_are_calls_where_it_pays(needs_compiler, tmp_path, size, recipe):
     pytest.importorskip("onnx")
     net = Net()
