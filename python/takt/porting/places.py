@@ -54,11 +54,15 @@ class PlacePorter:
     def padded(self, source: str, kind: int, own: dict[str, Any]) -> str:
         """`source` with the padding of the pool as the least numbers."""
         pads, rank = own["pads"], len(own["pads"]) // 2
-        element = self.onnx.helper.tensor_dtype_to_np_dtype(kind)
-        least = -np.inf if np.issubdtype(element, np.floating) else np.iinfo(element).min
         own["pads"] = [0] * 2 * rank
         return self.emit("Pad", [source, self.constant([0, 0, *pads[:rank], 0, 0, *pads[rank:]]),
-                                 self.constant(np.asarray(least, element))])
+                                 self.least(kind)])
+
+    def least(self, kind: int) -> str:
+        """The least number of a type of tensors."""
+        element = self.onnx.helper.tensor_dtype_to_np_dtype(kind)
+        return self.constant(np.asarray(
+            -np.inf if np.issubdtype(element, np.floating) else np.iinfo(element).min, element))
 
     def margins(self, own: dict[str, Any], sides: list[int]) -> tuple[list[int], list[int]]:
         """The padding before and behind each side. `own` loses its `auto_pad`."""

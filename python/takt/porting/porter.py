@@ -15,9 +15,9 @@ from typing import Any, Callable, Collection, Iterator, Sequence, Union
 import numpy as np
 
 from . import (bounds, boxes, chances, classic, decoding, deformed, doubles, einsum, experts, filters, fourier,
-               functions, images, inverses, layers, limits, linear, lists, loops, mapped, operators, places, powers,
-               products, regions, resized, scales, scores, sequences, transposed, trees, uniques, unrolled, vectors,
-               volumes)
+               functions, images, inverses, layers, limits, linear, lists, loops, mapped, operators, padding, places,
+               powers, products, regions, resized, scales, scores, sequences, transposed, trees, uniques, unrolled,
+               vectors, volumes)
 from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, recurrence, subgraphs, terms
 
@@ -26,7 +26,6 @@ _IR_VERSION = 8  # Before 4, each constant had to be an input as well.
 _PASSES_MAX = 100  # What replaces an operator is replaced at most a few times.
 _PIXELS_MIN = 4096  # Of an image whose mean is taken in two steps.
 _OF_SIZES = {"If", "Loop", "Range", "Scan"}  # They may depend on the number of samples.
-_PADDED = {"AveragePool", "Conv", "LpPool", "MaxPool"}  # These may leave their padding to `auto_pad`.
 # Operators whose shapes onnx infers wrongly, or not before they are replaced.
 _HIDDEN_DOMAIN = "takt.hidden"
 _LEFT = recurrence.LAYERS | {"DepthToSpace", "InstanceNormalization"}  # Takt's kernels can compute them of open sizes.
@@ -83,7 +82,7 @@ def for_compiler(model: Any) -> Any:
     """`model` without what port() leaves to Takt's kernels: scatters of extremes, recurrent layers of any number of
     steps, and what is done to images of any size. `model` itself if it has no such operators."""
     def is_left(node: Any) -> bool:
-        return not _is_no_extreme(node) or node.op_type in _LEFT
+        return not _is_no_extreme(node) or node.op_type in _LEFT or padding.is_padded_pool(node)
 
     if not any(map(is_left, model.graph.node)):
         return model
@@ -271,8 +270,8 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
               decoding.DecodingPorter, deformed.DeformedPorter, doubles.DoublePorter, einsum.EinsumPorter,
               experts.ExpertPorter, filters.FilterPorter, fourier.FourierPorter, functions.FunctionPorter,
               images.ImagePorter, inverses.InversePorter, layers.LayerPorter, limits.LimitPorter, linear.LinearPorter,
-              lists.ListPorter, loops.LoopPorter, mapped.MapPorter, operators.OperatorPorter, places.PlacePorter,
-              powers.PowerPorter, products.ProductPorter, regions.RegionPorter, resized.ResizePorter,
+              lists.ListPorter, loops.LoopPorter, mapped.MapPorter, operators.OperatorPorter, padding.PaddingPorter,
+              places.PlacePorter, powers.PowerPorter, products.ProductPorter, regions.RegionPorter, resized.ResizePorter,
               scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter, trees.TreePorter,
               uniques.UniquePorter, unrolled.UnrolledPorter, vectors.VectorPorter, volumes.VolumePorter,
               graphs.NodeReader):
@@ -387,28 +386,13 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
 
     def replace(self, node: Any) -> bool:
         domain = "" if node.domain == "ai.onnx" else node.domain
-        if domain == "" and node.op_type in _PADDED and self.state_padding(node):
+        if domain == "" and node.op_type in padding.KINDS and self.state_padding(node):
             return True
         handler = self.handlers.get((domain, node.op_type))
         return handler is not None and handler(node)
 
     def on_conv(self, node: Any) -> bool:
         return self.on_filter(node) or self.on_volume_conv(node) or self.on_single(node)
-
-    def state_padding(self, node: Any) -> bool:
-        """States the padding that `auto_pad` means."""
-        own, shape = self.attributes(node), self.shapes.get(node.input[0], [None])
-        if own.get("auto_pad", b"NOTSET") == b"NOTSET" or None in shape:
-            return False
-        if node.op_type == "Conv":
-            kernel = self.shapes.get(node.input[1], [None])
-            if None in kernel:
-                return False
-            own["kernel_shape"] = kernel[2:]
-        begins, ends = self.margins(own, shape[2:])
-        self.out.append(self.onnx.helper.make_node(
-            node.op_type, node.input, node.output, **{**own, "pads": begins + ends}))
-        return True
 
     def on_single(self, node: Any) -> bool:
         """One pixel for a result, which the compiler takes for a product of

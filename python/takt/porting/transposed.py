@@ -31,9 +31,9 @@ class TransposedPorter:
         way = own.pop("auto_pad", b"NOTSET").decode()
         sizes = own.pop("output_shape", None)
         source, weights = (self.shapes.get(name, [None]) for name in node.input[:2])
-        if (way == "NOTSET" and sizes is None) or None in [*source, *weights]:
+        if (way == "NOTSET" and sizes is None) or None in weights or (sizes is not None and None in source):
             return False
-        rank = len(source) - 2
+        rank = len(weights) - 2
         if way == "VALID" and sizes is None:
             own["pads"] = [0] * 2 * rank
         else:
@@ -41,9 +41,10 @@ class TransposedPorter:
                 ("strides", 1), ("dilations", 1), ("output_padding", 0)))
             begins, ends = [], []
             for i in range(rank):
-                size = sizes[i - rank] if sizes is not None else source[2 + i] * strides[i]
                 taps = (weights[2 + i] - 1) * dilations[i] + 1
-                total = strides[i] * (source[2 + i] - 1) + more[i] + taps - size
+                total = more[i] + taps - strides[i]  # A result is as many times as large as the image.
+                if sizes is not None:
+                    total += strides[i] * source[2 + i] - sizes[i - rank]
                 more[i] += max(0, -total)
                 total = max(0, total)
                 begins.append(total // 2 if way == "SAME_UPPER" else total - total // 2)

@@ -1,0 +1,85 @@
+"""Windows that leave their padding to `auto_pad`: a part of `porter`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+KINDS = {"AveragePool", "Conv", "LpPool", "MaxPool"}
+_AHEAD = np.zeros(2, np.int64)  # Samples and channels have no padding.
+
+
+def is_padded_pool(node: Any) -> bool:
+    """Whether it is a pool with padding that depends on the size of the image."""
+    return node.op_type in KINDS - {"Conv"} and any(
+        each.name == "auto_pad" and each.s.startswith(b"SAME") for each in node.attribute)
+
+
+class PaddingPorter:
+    """The part of the porter that knows them."""
+
+    def state_padding(self, node: Any) -> bool:
+        """States the padding that `auto_pad` means."""
+        own, shape = self.attributes(node), self.shapes.get(node.input[0], [None])
+        way = own.get("auto_pad", b"NOTSET")
+        if way == b"NOTSET":
+            return False
+        if node.op_type == "Conv":
+            kernel = self.shapes.get(node.input[1], [None])
+            if None in kernel:
+                return False
+            own["kernel_shape"] = kernel[2:]
+        rank = len(own["kernel_shape"])
+        if None not in shape:
+            begins, ends = self.margins(own, shape[2:])
+        elif way == b"VALID" or max(own.get("strides", [1])) == 1:
+            begins, ends = self.margins(own, [1] * rank)  # They are the same for all sizes.
+        else:
+            return self.pad_open(node, own)
+        self.out.append(self.onnx.helper.make_node(
+            node.op_type, node.input, node.output, **{**own, "pads": begins + ends}))
+        return True
+
+    def pad_open(self, node: Any, own: dict[str, Any]) -> bool:
+        """A pool whose padding a call computes. That of convolutions the compiler knows, and Takt's kernels know that
+        of images."""
+        shape = self.shapes.get(node.input[0], ())
+        is_left = self.leaves_layers and node.op_type != "LpPool" and len(shape) == 4 and shape[1] is not None
+        if node.op_type == "Conv" or len(node.output) > 1 or is_left:
+            return False
+        (source,), (output,), rank = node.input, node.output, len(own["kernel_shape"])
+        is_upper = own.pop("auto_pad") == b"SAME_UPPER"
+        kind = self.types[source]
+        bounds = [self.constant(np.array([each])) for each in (2, 2 + rank)]
+        sizes = self.emit("Shape", [source])
+        sides = self.emit("Slice", [sizes, *bounds])
+        pads = self.emit("Concat", self.open_margins(own, sides, is_upper), axis=0)
+        zero = self.constant(np.zeros((), self.onnx.helper.tensor_dtype_to_np_dtype(kind)))
+        filling = self.least(kind) if node.op_type == "MaxPool" else zero
+        padded = self.emit("Pad", [source, pads, filling])
+        if node.op_type != "AveragePool" or own.pop("count_include_pad", 0):
+            self.emit(node.op_type, [padded], output, **own)
+            return True
+        # The padding counts in no mean: the share of a window that lies inside of the image is a mean of ones.
+        ones = self.emit("Expand", [self.constant(np.ones((), np.float32)), sizes])
+        inside = self.emit("Pad", [ones, pads, zero])
+        means = [self.emit("AveragePool", [each], **own) for each in (padded, inside)]
+        self.emit("Div", means, output)
+        return True
+
+    def open_margins(self, own: dict[str, Any], sides: str, is_upper: bool) -> list[str]:
+        """What the padding is joined of, as `Pad` takes it."""
+        kernel = np.array(own["kernel_shape"])
+        strides, dilations = (np.array(own.get(name, [1] * len(kernel))) for name in ("strides", "dilations"))
+
+        def by(kind: str, left: str, right: Any) -> str:
+            return self.emit(kind, [left, right if isinstance(right, str) else self.constant(np.asarray(right))])
+
+        last = by("Div", by("Sub", sides, 1), strides)  # The last window's place.
+        reach = by("Add", by("Mul", last, strides), (kernel - 1) * dilations + 1)
+        total = by("Max", by("Sub", reach, sides), 0)
+        half = by("Div", total, 2)
+        other = by("Sub", total, half)
+        ahead = self.constant(_AHEAD)
+        return [ahead, half, ahead, other] if is_upper else [ahead, other, ahead, half]

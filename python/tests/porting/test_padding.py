@@ -1,0 +1,52 @@
+"""Windows whose padding follows from sizes that a call finds."""
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+import together  # noqa: E402
+from takt.porting import porter  # noqa: E402
+from test_porter import floats, ort_run  # noqa: E402
+
+SIZES = ((12, 9), (7, 11), (6, 6), (2, 5))
+POOLS = {
+    f"{kind.lower()}_{way}_{'_'.join(own)}": (kind, {"kernel_shape": [3, 4], "strides": [2, 3], "auto_pad": way, **own})
+    for way in ("SAME_UPPER", "SAME_LOWER") for kind, own in (
+        ("MaxPool", {}), ("AveragePool", {}), ("AveragePool", {"count_include_pad": 1}), ("LpPool", {}))}
+
+
+def network(kind, own, *weights):
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, "H", "W"])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", "C", "A", "B"])]
+    node = helper.make_node(kind, ["x", *(["w"] if weights else [])], ["y"], **own)
+    graph = helper.make_graph(
+        [node], "net", inputs, outputs, [numpy_helper.from_array(each, "w") for each in weights])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+@pytest.mark.parametrize("name", POOLS)
+def test_a_call_computes_the_padding_of_pools(name):
+    model = network(*POOLS[name])
+    ported = porter.for_compiler(porter.port(model))
+    assert all(each.name != "auto_pad" for node in ported.graph.node for each in node.attribute)
+    for sizes in SIZES:
+        x = {"x": floats(1, 3, *sizes)}
+        np.testing.assert_allclose(ort_run(ported, x)[0], ort_run(model, x)[0], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind, own", [
+    ("Conv", {"auto_pad": "SAME_UPPER"}), ("Conv", {"auto_pad": "SAME_LOWER"}),
+    ("Conv", {"auto_pad": "VALID", "strides": [2, 2]}),
+    ("MaxPool", {"auto_pad": "SAME_UPPER", "kernel_shape": [3, 2]})])
+def test_padding_that_is_the_same_for_all_sizes_is_stated(kind, own):
+    model = network(kind, own, *([floats(2, 3, 3, 4)] if kind == "Conv" else []))
+    ported = porter.port(model)
+    assert [node.op_type for node in ported.graph.node] == [kind]
+    assert all(each.name != "auto_pad" for each in ported.graph.node[0].attribute)
+    for sizes in SIZES[:3]:
+        x = {"x": floats(1, 3, *sizes)}
+        np.testing.assert_allclose(ort_run(ported, x)[0], ort_run(model, x)[0], rtol=1e-5, atol=1e-5)
