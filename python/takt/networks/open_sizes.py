@@ -142,7 +142,10 @@ class _Sizes(counts.Counts):
             return [n, None, *(product([size, attributes["blocksize"]]) for size in sizes)]
         if kind == "Resize":
             return self.of_resize(node, inputs[0])
-        if kind in _WINDOWS and attributes.get("auto_pad", b"NOTSET") == b"NOTSET":
+        if kind in _WINDOWS:
+            if attributes.get("auto_pad", b"NOTSET").startswith(b"SAME"):
+                strides = attributes.get("strides", [1, 1])
+                return [n, None, *(_windows(size, 1, stride, 1, (0, 0), 0) for size, stride in zip(sizes, strides))]
             kernel = attributes["kernel_shape"] if kind != "Conv" else (inputs[1] or ())[2:]
             pads, strides, dilations = (list(attributes.get(key, [default] * count)) for key, default, count in (
                 ("pads", 0, 4), ("strides", 1, 2), ("dilations", 1, 2)))

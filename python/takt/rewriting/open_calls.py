@@ -11,6 +11,8 @@ from .kernel_calls import WINOGRAD, Kernel
 _TILES_MAX = 1 << 20  # As kTilesMax in src/cpu/kernel_imports.cc.
 _SQUARE = 4
 _IN, _OUT = ("n", "h", "w"), ("n", "oh", "ow")
+# By `auto_pad`: the names of the padding above and on the left that calls compute.
+MARGINS = {b"SAME_UPPER": ("upper_h", "upper_w"), b"SAME_LOWER": ("lower_h", "lower_w")}
 SIZES_MAX = 4  # A tensor whose rows a call counts has so many dimensions at most.
 COUNT = "count"  # Of elements, in place of sizes.
 ROWS = "rows"  # All of a tensor but its last dimension.
@@ -189,6 +191,11 @@ def _placed(made: _Computation, source: str, kind: str, axes: str, sizes: tuple[
     ]
 
 
+def is_lower(margin: str) -> int:
+    """1 if the margin has what is left of an odd number, else 0."""
+    return int(margin in MARGINS[b"SAME_LOWER"])
+
+
 def open_sizes(kernel: Any) -> list[str]:
     """The sizes that a call of the kernel finds, in the order in which its code gets them."""
     axes = (size for names in getattr(kernel, "axes", ()) for size in names)
@@ -264,6 +271,14 @@ def _sizes(made: _Computation, kernel: Any, operands: list[str], types: list[str
             continue
         source = found[_IN[1 + axis]]
         taps, stride, dilation, before = kernel.shape[7 + axis:15:2]
+        if isinstance(before, str):
+            found[size] = made.compute("ceildivui", source, made.number(stride))
+            reach = made.compute("muli", found[size], made.number(stride))
+            reach = made.compute("addi", reach, made.number(dilation * (taps - 1) + 1 - stride))
+            total = made.compute("maxsi", made.compute("subi", reach, source), made.number(0))
+            total = made.compute("addi", total, made.number(is_lower(before)))
+            found[before] = made.compute("divui", total, made.number(2))
+            continue
         missing = before + kernel.pads_behind[axis] - dilation * (taps - 1) - 1
         if stride == 1 and missing == -1:
             found[size] = source

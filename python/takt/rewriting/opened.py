@@ -190,8 +190,7 @@ class OpenRewriter:
         in_sizes, out_sizes = (self.open.get(name) for name in (node.input[0], node.output[0]))
         if not open_sizes.is_image(in_sizes) or not open_sizes.is_image(out_sizes) or len(kernel) != 2:
             return None
-        geometry = self.window(node, kernel, in_sizes, out_sizes)
-        pads_behind = tuple(self.attributes(node).get("pads", [0] * 4)[2:])
+        geometry, pads_behind = self.open_window(node, kernel, in_sizes, out_sizes)
         (n, c, h, w), (_, oc, oh, ow) = in_sizes, out_sizes
         if geometry is None or min(pads_behind) < 0:
             return None
@@ -200,8 +199,25 @@ class OpenRewriter:
         groups = c if groups is None else groups
         numbers = (*_named((n, h, w), "nhw"), c, *_named((oh, ow), ("oh", "ow")), oc, *geometry, groups)
         rows, columns, out_rows, out_columns = map(_many, (h, w, oh, ow))
-        nominal = (open_sizes.nominal(n), rows, columns, c, out_rows, out_columns, oc, *geometry, groups)
+        likely = (each if isinstance(each, int) else taps // 2 for each, taps in zip(geometry, (*kernel,) * 4))
+        nominal = (open_sizes.nominal(n), rows, columns, c, out_rows, out_columns, oc, *likely, groups)
         return OpenShape(numbers, nominal, pads_behind, (n, oh, ow, oc))
+
+    def open_window(self, node: Any, kernel: tuple[int, ...], image: open_sizes.Sizes, result: open_sizes.Sizes
+                    ) -> tuple[tuple[int | str, ...] | None, tuple[int, ...]]:
+        """As window(), and the padding behind. `auto_pad` gives names to the padding that a call computes."""
+        own = self.attributes(node)
+        names = open_calls.MARGINS.get(own.get("auto_pad", b"NOTSET"))
+        if names is None:
+            return self.window(node, kernel, image, result), tuple(own.get("pads", [0] * 4)[2:])
+        strides, dilations = (own.get(name, [1, 1]) for name in ("strides", "dilations"))
+        begins, behind = list(names), [0, 0]
+        for i, (size, count) in enumerate(zip(image[2:], result[2:])):
+            if isinstance(size, int):
+                total = max(0, (count - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 - size)
+                begins[i] = (total + open_calls.is_lower(names[i])) // 2
+                behind[i] = total - begins[i]
+        return (*kernel, *strides, *dilations, *begins), tuple(behind)
 
 
 def product_shape(sizes: open_sizes.Sizes, outer: int) -> tuple[tuple[int, ...], OpenShape | None]:

@@ -195,6 +195,40 @@ def test_pools_may_round_up(needs_compiler, tmp_path):
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.parametrize("way", ["SAME_UPPER", "SAME_LOWER"])
+def test_calls_compute_the_padding_that_auto_pad_means(needs_compiler, tmp_path, way):
+    """Of networks that TensorFlow trained: with a step of two, it depends on the size."""
+    net = Net()
+    x = net.node("Relu", net.node("Conv", "x", net.weights(16, 3, 3, 3), auto_pad=way, strides=[2, 2]))
+    x = net.node("Conv", x, net.weights(16, 1, 5, 5), group=16, auto_pad=way, strides=[2, 1])
+    x = net.node("MaxPool", x, kernel_shape=[3, 2], auto_pad=way, strides=[2, 2])
+    x = net.node("ConvTranspose", x, net.weights(16, 8, 3, 3), auto_pad=way, strides=[2, 2])
+    result = net.node("AveragePool", x, kernel_shape=[2, 4], auto_pad=way, strides=[1, 3])
+    shape = [1, 3, None, None]
+    calls, _ = functions(net.model(shape, result))
+    assert calls == collections.Counter({
+        "takt_conv2d_f32": 2, "takt_depthwise2d_f32": 1, "takt_max_pool2d_f32": 1, "takt_mean_pool2d_f32": 1}), calls
+    sizes = [(1, 3, 32, 48), (1, 3, 33, 47), (1, 3, 18, 31), (1, 3, 5, 3), (1, 3, 1, 1)]
+    for artifact, got, want in results(tmp_path, net, shape, result, sizes):
+        assert artifact.recipe.name == "native", artifact.report
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got, want, rtol=0, atol=1e-5 * max(np.ptp(want), 1e-3))
+
+
+def test_calls_compute_the_padding_of_bytes(needs_compiler, tmp_path):
+    net = QuantizedNet()
+    same = {"auto_pad": "SAME_UPPER", "strides": [2, 2]}
+    x = net.product("Conv", net.quantize("x", 0.05, 3), 0.05, (16, 3, 3, 3), 0, **same)
+    x = net.node("MaxPool", net.quantize(x, 0.05, -7), kernel_shape=[3, 3], **same)
+    result = net.product("Conv", net.quantize(x, 0.05, -7), 0.05, (8, 16, 1, 1), 0)
+    shape = [1, 3, None, None]
+    calls, _ = functions(net.model(shape, result))
+    assert calls == {"takt_conv2d_i8": 1, "takt_max_pool2d_i8": 1, "takt_conv2d_i8_f32": 1}, calls
+    for artifact, got, want in results(tmp_path, net, shape, result, [(1, 3, 32, 48), (1, 3, 33, 46), (1, 3, 6, 9)]):
+        assert artifact.recipe.name == "native", artifact.report
+        assert got.shape == want.shape and np.abs(got - want).max() <= 1e-5 * np.ptp(want)
+
+
 def test_tokens_and_pixels_are_the_same_memory(needs_compiler, tmp_path):
     """Attention of a whole image to a smaller one, as in SegFormer."""
     net = Net()
