@@ -1,4 +1,4 @@
-"""Windows that leave their padding to `auto_pad`: a part of `porter`."""
+"""Padding that follows from sizes, of `auto_pad` and of CenterCropPad: a part of `porter`."""
 
 from __future__ import annotations
 
@@ -73,13 +73,37 @@ class PaddingPorter:
         kernel = np.array(own["kernel_shape"])
         strides, dilations = (np.array(own.get(name, [1] * len(kernel))) for name in ("strides", "dilations"))
 
-        def by(kind: str, left: str, right: Any) -> str:
-            return self.emit(kind, [left, right if isinstance(right, str) else self.constant(np.asarray(right))])
-
-        last = by("Div", by("Sub", sides, 1), strides)  # The last window's place.
-        reach = by("Add", by("Mul", last, strides), (kernel - 1) * dilations + 1)
-        total = by("Max", by("Sub", reach, sides), 0)
-        half = by("Div", total, 2)
-        other = by("Sub", total, half)
+        last = self.by("Div", self.by("Sub", sides, 1), strides)  # The last window's place.
+        reach = self.by("Add", self.by("Mul", last, strides), (kernel - 1) * dilations + 1)
+        half, other = self.halves(self.by("Max", self.by("Sub", reach, sides), 0))
         ahead = self.constant(_AHEAD)
         return [ahead, half, ahead, other] if is_upper else [ahead, other, ahead, half]
+
+    def halves(self, total: str) -> list[str]:
+        """Two parts; of an odd number, the second one is larger."""
+        half = self.by("Div", total, 2)
+        return [half, self.by("Sub", total, half)]
+
+    def by(self, kind: str, left: str, right: Any) -> str:
+        """An operation on a tensor and another one or a constant."""
+        return self.emit(kind, [left, right if isinstance(right, str) else self.constant(np.asarray(right))])
+
+    def on_center(self, node: Any) -> bool:
+        """The middle of a tensor of open sizes, of which the compiler takes wrong ones."""
+        source, wanted = node.input
+        shape = self.shapes.get(source)
+        if not shape or None not in shape:
+            return False
+        rank = len(shape)
+        axes = [axis % rank for axis in self.attributes(node).get("axes", range(rank))]
+        sizes = self.emit("Shape", [source])
+        given = [self.by("Gather", wanted, [axes.index(i)]) if i in axes else self.by("Gather", sizes, [i])
+                 for i in range(rank)]
+        wanted = self.emit("Concat", given, axis=0)
+        kept = self.by("Min", sizes, wanted)
+        first, _ = self.halves(self.by("Sub", sizes, kept))
+        part = self.emit("Slice", [source, first, self.by("Add", first, kept)])
+        pads = self.emit("Concat", self.halves(self.by("Sub", wanted, kept)), axis=0)
+        zero = np.zeros((), self.onnx.helper.tensor_dtype_to_np_dtype(self.types[source]))
+        self.emit("Pad", [part, pads, self.constant(zero)], node.output[0])
+        return True

@@ -1,4 +1,4 @@
-"""Where the maxima of pools were, and MaxUnpool, which puts them there: a part of `porter`."""
+"""Where maxima are, and MaxUnpool, which puts them where they were: a part of `porter`."""
 
 from __future__ import annotations
 
@@ -75,6 +75,23 @@ class PlacePorter:
         halves = [each // 2 for each in totals]
         others = [each - half for each, half in zip(totals, halves)]
         return (halves, others) if way == "SAME_UPPER" else (others, halves)
+
+    def on_last_place(self, node: Any) -> bool:
+        """Of equal ones, an ArgMax or an ArgMin may ask for the last. The compiler counts it from the wrong end along
+        an axis of open size."""
+        source, own = node.input[0], self.attributes(node)
+        shape = self.shapes.get(source)
+        if not own.pop("select_last_index", 0) or not shape:
+            return False
+        axis = own.get("axis", 0) % len(shape)
+        if shape[axis] is not None:
+            return False
+        bounds = [self.constant([each]) for each in (-1, np.iinfo(np.int64).min, axis, -1)]
+        place = self.emit(node.op_type, [self.emit("Slice", [source, *bounds])], **own)
+        count = self.emit("Gather", [self.emit("Shape", [source]), self.constant(np.asarray(axis))])
+        last = self.emit("Sub", [count, self.constant(np.asarray(1))])
+        self.emit("Sub", [last, place], node.output[0])
+        return True
 
     def on_max_unpool(self, node: Any) -> bool:
         """Puts each number at its place in the tensor that was pooled; the others are 0. A

@@ -43,6 +43,8 @@ def test_the_mean_of_tokens_behind_a_product(needs_compiler, tmp_path):
      '!torch.vtensor<[?,1,4],f32>', True),
     ('"onnx.ReduceSum"(%0, %1) {torch.onnx.keepdims = 0 : si64} : (!torch.vtensor<[?,4],f32>, '
      '!torch.vtensor<[1],si64>) -> !torch.vtensor<[?],f32>', False),
+    ('"onnx.ArgMax"(%0) {torch.onnx.axis = 1 : si64} : (!torch.vtensor<[?,?],f32>) -> '
+     '!torch.vtensor<[?,1],si64>', True),
 ])
 def test_known_sizes_stay(text, is_apart):
     line = f"    %2 = torch.operator {text}"

@@ -50,3 +50,31 @@ def test_padding_that_is_the_same_for_all_sizes_is_stated(kind, own):
     for sizes in SIZES[:3]:
         x = {"x": floats(1, 3, *sizes)}
         np.testing.assert_allclose(ort_run(ported, x)[0], ort_run(model, x)[0], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("own", [{}, {"axes": [-1, 1]}])
+def test_the_middle_of_open_sizes(needs_compiler, tmp_path, own):
+    wanted = np.array([1, 3, 6, 9]) if not own else np.array([9, 3])
+    node = helper.make_node("CenterCropPad", ["x", "wanted"], ["y"], **own)
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, "H", "W"])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", "C", "A", "B"])]
+    graph = helper.make_graph([node], "net", inputs, outputs, [numpy_helper.from_array(wanted, "wanted")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    module = together.compiled(tmp_path, {"alone": model})
+    for sizes in ((5, 7), (8, 12), (6, 20), (11, 9)):
+        x = floats(1, 3, *sizes)
+        np.testing.assert_array_equal(module.call({"alone": [x]})["alone"], ort_run(model, {"x": x})[0])
+
+
+@pytest.mark.parametrize("kind", ["ArgMax", "ArgMin"])
+@pytest.mark.parametrize("axis, keepdims", [(1, 1), (0, 0)])
+def test_the_last_of_equal_ones_along_open_axes(needs_compiler, tmp_path, kind, axis, keepdims):
+    node = helper.make_node(kind, ["x"], ["y"], axis=axis, keepdims=keepdims, select_last_index=1)
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["A", "B"])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.INT64, ["C", "D"][:1 + keepdims])]
+    graph = helper.make_graph([node], "net", inputs, outputs)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    module = together.compiled(tmp_path, {"alone": model})
+    for x in ([[1, 2, 2, 1], [3, 3, 0, 3]], [[2], [2], [1]]):
+        x = np.array(x, np.float32)
+        np.testing.assert_array_equal(module.call({"alone": [x]})["alone"], ort_run(model, {"x": x})[0])
