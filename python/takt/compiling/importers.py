@@ -212,6 +212,7 @@ def _load_onnx(path: pathlib.Path) -> Any:
     if not model.HasField("graph"):
         raise CompileError(f"{path}: not an ONNX network: it has no graph")
     try:
+        plain.order(model)
         checks.check(model)
         if model.functions:
             model = onnx.inliner.inline_local_functions(model)

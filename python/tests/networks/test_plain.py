@@ -7,7 +7,7 @@ import takt
 
 onnx = pytest.importorskip("onnx")
 
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper, parser  # noqa: E402
 
 from takt.networks import plain  # noqa: E402
 
@@ -65,6 +65,42 @@ def test_the_graph_has_no_name_of_the_loader(name, plainly):
     model.graph.name = name
     plain.spell(model)
     assert model.graph.name == plainly
+
+
+_UNORDERED = """<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+    net (bool c, float[4] x) => (float[4] y) {
+        y = If(c) <then_branch = a () => (float[4] p) { p = Neg(q) q = Abs(z) },
+                   else_branch = b () => (float[4] r) { r = own.twice(x) }>
+        u = Relu(x)
+        z = Sub(x, u)
+    }
+    <domain: "own", opset_import: ["" : 17]> twice (s) => (t) { t = Neg(n) n = Add(s, s) }"""
+
+
+def test_nodes_come_behind_those_that_make_what_they_read():
+    model = parser.parse_model(_UNORDERED)
+    plain.order(model)
+    assert [node.op_type for node in model.graph.node] == ["Relu", "Sub", "If"]
+    branch = model.graph.node[2].attribute[0].g
+    assert [node.op_type for node in (*branch.node, *model.functions[0].node)] == ["Abs", "Neg", "Add", "Neg"]
+    ordered = model.SerializeToString(deterministic=True)
+    plain.order(model)
+    assert model.SerializeToString(deterministic=True) == ordered
+
+
+def test_nodes_that_wait_for_each_other_stay():
+    model = model_of([helper.make_node("Add", ["x", "b"], ["y"]), helper.make_node("Add", ["y", "x"], ["b"]),
+                      helper.make_node("Relu", ["c"], ["d"]), helper.make_node("Relu", ["x"], ["c"])])
+    plain.order(model)
+    assert [node.output[0] for node in model.graph.node] == ["y", "b", "d", "c"]
+
+
+def test_a_network_whose_nodes_are_in_no_order_is_compiled(needs_compiler, tmp_path):
+    onnx.save(parser.parse_model(_UNORDERED), tmp_path / "net.onnx")
+    function = takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache").load(device="local-sync").function()
+    x = np.float32([-2, -1, 0, 3])
+    np.testing.assert_array_equal(function(np.bool_(True), x), [-2, -1, 0, 0])
+    np.testing.assert_array_equal(function(np.bool_(False), x), [4, 2, 0, -6])
 
 
 def test_such_networks_are_compiled(needs_compiler, tmp_path):
