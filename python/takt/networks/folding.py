@@ -17,10 +17,9 @@ import numpy as np
 from . import graphs, inference, subgraphs
 from .names import beginnings_of
 
-# These have subgraphs, depend on more than their inputs, or mean more than their
-# result: the bytes of a quantized network are what its kernels take.
+# These have subgraphs, or depend on more than their inputs.
 _KEPT = {
-    "If", "Loop", "Scan", "DequantizeLinear", "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike",
+    "If", "Loop", "Scan", "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike",
     "Multinomial", "Bernoulli",
 }
 # Each round knows more shapes than the last one.
@@ -47,7 +46,9 @@ class Folded:
     """A network, and what was computed for it.
 
     constants  by name: those of the network and of `nodes`.
-    nodes      that were replaced by constants, in order.
+    nodes      that were replaced by constants, or make floats of constant bytes for
+               those that were, in order. The latter stay: the bytes are what
+               kernels of a quantized network take.
     refused    results of nodes that read constants and stay: too large, too slow, or
                unknown to the reference.
     us_left    what the steps of the reference may still take.
@@ -96,6 +97,7 @@ class _Round:
         self.results = {value.name for value in self.graph.output}
         self.shapes = inference.shapes_of(self.graph)
         self.elements = inference.elements_of(self.graph)
+        self.dequantizing: dict[str, Any] = {}  # The nodes that make floats of constant bytes, by their results.
 
     def run(self) -> bool:
         """Whether something was replaced."""
@@ -158,7 +160,14 @@ class _Round:
         names = [name for name in node.input if name]
         if node.op_type in ("Shape", "Size") and names[0] in self.shapes:
             feeds = {names[0]: np.broadcast_to(np.float32(0), self.shapes[names[0]])}
-        elif all(name in self.constants for name in names):
+        elif all(name in self.constants or name in self.dequantizing for name in names):
+            if node.op_type == "DequantizeLinear" or (
+                    node.op_type in graphs.MOVES and not self.dequantizing.keys().isdisjoint(names)):
+                self.dequantizing.update((name, node) for name in node.output)
+                return None
+            if not all(map(self.is_known, names)):
+                self.folded.refused.update(name for name in node.output if name)
+                return None
             feeds = {name: self.constants[name] for name in names}
         else:
             return None
@@ -166,6 +175,19 @@ class _Round:
         if values is None:
             self.folded.refused.update(name for name in node.output if name)
         return values
+
+    def is_known(self, name: str) -> bool:
+        """Whether the elements of a constant, or of floats that a node makes of one, can be known."""
+        if name in self.constants:
+            return True
+        node = self.dequantizing[name]
+        names = [each for each in node.input if each]
+        if not all(map(self.is_known, names)) or not self.is_quick(node):
+            return False
+        values = self.evaluate(node, {each: self.constants[each] for each in names})
+        self.constants.update(values or {})
+        self.computed += [] if values is None else [node]
+        return values is not None
 
     def is_empty(self, node: Any) -> bool:
         """Whether the results have no element, whatever the inputs are."""
@@ -190,8 +212,11 @@ class _Round:
         limit = max(least * self.samples, read)
         if any(np.prod(self.shapes.get(name, ()), dtype=np.float64) > limit for name in node.output):
             return None
+        opsets = self.opsets
+        if node.op_type == "DequantizeLinear":  # Older ones mean the same; the reference has none.
+            opsets = {**opsets, "": max(opsets.get("", 1), 21)}
         try:
-            values = subgraphs.evaluate([node], feeds, [name for name in node.output if name], self.opsets)
+            values = subgraphs.evaluate([node], feeds, [name for name in node.output if name], opsets)
         except Exception:  # What the reference does not know, the compiler may.
             return None
         if any(not isinstance(value, np.ndarray) or value.nbytes > limit for value in values.values()):

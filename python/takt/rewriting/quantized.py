@@ -157,20 +157,20 @@ class QuantizedRewriter:
             if not is_late and own != scale:
                 source = self.fresh("bytes")
                 made.append(helper.make_node("QuantizeLinear", [name, *user.input[1:]], [source]))
-                self.note(source, self.sizes(name), self.onnx.TensorProto.INT8)
+                self.note(source, [name], self.sizes(name), self.onnx.TensorProto.INT8)
             names.append(source)
         is_same = not is_late or before == {scale}
         result = user.output[0] if is_same else self.fresh("bytes")
         attributes = self.attributes(node)
         made.append(helper.make_node(
             node.op_type, [*names, *node.input[len(data):]], [result], name=result, **attributes))
-        self.note(result, self.sizes(node.output[0]), self.onnx.TensorProto.INT8)
+        self.note(result, names, self.sizes(node.output[0]), self.onnx.TensorProto.INT8)
         if not is_same:
             first = next(n for n in self.nodes if n.output[0] == data[0])
             floats = self.fresh("floats")
             made.append(helper.make_node("DequantizeLinear", [result, *first.input[1:]], [floats]))
             made.append(helper.make_node("QuantizeLinear", [floats, *user.input[1:]], user.output))
-            self.note(floats, self.sizes(node.output[0]), self.onnx.TensorProto.FLOAT)
+            self.note(floats, [result], self.sizes(node.output[0]), self.onnx.TensorProto.FLOAT)
         dropped.add(id(user))
         return made
 
@@ -219,7 +219,8 @@ class QuantizedRewriter:
             if self.quantization.scale_of(node, self.constants) is None:
                 return None
             data = [node.input[0]]
-            if node.op_type == "DequantizeLinear" and node.output[0] in self.quantization.tensors:
+            if (node.op_type == "DequantizeLinear" and data[0] in self.dynamic
+                    and node.output[0] in self.quantization.tensors):
                 roots.setdefault(data[0], data[0])
         elif node.op_type in _POINTWISE:
             data = [name for name in node.input if name and not name in self.constants]
@@ -292,12 +293,14 @@ class QuantizedRewriter:
             self.kernel(kernel, inputs, output, shape, element)
         return True
 
-    def note(self, name: str, sizes: open_sizes.Sizes | None, element: int) -> None:
+    def note(self, name: str, sources: list[str], sizes: open_sizes.Sizes | None, element: int) -> None:
+        """Notes what is known of a new tensor, which a node makes of `sources`."""
         if sizes is not None:
             is_open = open_sizes.is_open(sizes)
             (self.open if is_open else self.shapes)[name] = sizes
         self.element_types[name] = element
-        self.dynamic.add(name)
+        if not self.dynamic.isdisjoint(sources):
+            self.dynamic.add(name)
 
     def with_floats(self, node: Any) -> Any:
         """The node, with floats that calls compute from bytes if it is a product that is

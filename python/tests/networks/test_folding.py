@@ -172,6 +172,35 @@ def test_constants_are_quantized_at_once():
     np.testing.assert_array_equal(bytes_of, np.clip(np.rint(weights / np.float32(0.02)) + 3, -128, 127))
 
 
+def quantized_queries(reader):
+    """As DETR and its like have them: products of constant bytes, whose result an input meets."""
+    from onnx import parser
+
+    return parser.parse_model(f"""<ir_version: 8, opset_import: ["" : 21]> net (float[1,4] x) => (float[2,4] y)
+        <float s = {{0.5}}, int8 z = {{1}}, int8[2,4] q = {{1,2,3,4,5,6,7,8}},
+         int8[4,4] w = {{1,0,2,0,0,4,0,1,3,1,1,1,0,0,2,9}}> {{
+            queries = DequantizeLinear(q, s, z)   weights = DequantizeLinear(w, s, z)
+            turned = Transpose<perm = [1, 0]>(weights)   {reader} }}""")
+
+
+def test_what_constant_bytes_make_is_known():
+    model = quantized_queries("""p = MatMul(queries, turned)   b = QuantizeLinear(p, s, z)
+        r = DequantizeLinear(b, s, z)   a = Relu(r)   both = MatMul(x, turned)   y = Add(a, both)""")
+    folded = folding.folded(model)
+    assert [node.op_type for node in folded.model.graph.node] == [
+        "DequantizeLinear", "DequantizeLinear", "Transpose", "DequantizeLinear", "MatMul", "Add"]
+    assert [node.output[0] for node in folded.nodes] == ["queries", "weights", "turned", "p", "b", "r", "a"]
+    x = np.float32([[1, -2, 3, 4]])
+    np.testing.assert_array_equal(run(folded.model, x), run(model, x))
+
+
+def test_floats_of_bytes_that_would_be_too_large_stay(monkeypatch):
+    monkeypatch.setattr(folding, "_BYTES_MAX", 16)
+    model = quantized_queries("p = MatMul(queries, turned)   y = Add(p, x)")
+    folded = folding.folded(model)
+    assert len(folded.model.graph.node) == 5 and {"p"} == folded.refused and not folded.nodes
+
+
 def test_what_has_no_element_is_known(needs_compiler, tmp_path):
     """The last row of a triangle has nothing beside it, in solvers that are written row by row."""
     from onnx import parser

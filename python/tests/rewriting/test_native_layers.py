@@ -174,9 +174,9 @@ def test_what_is_no_attention_stays_as_it_is(tmp_path, change):
     assert not kernels
 
 
-def attention_of_bytes(net, has_scale):
+def attention_of_bytes(net, has_scale, source="x"):
     width = HEADS * SIZE
-    x = net.quantize("x", 0.03, 3)
+    x = net.quantize(source, 0.03, 3)
     parts = []
     for perm in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]):
         part = net.quantize(net.product("Gemm", x, 0.03, (width, width), 0, transB=1), 0.05, 5)
@@ -200,6 +200,40 @@ def test_attention_of_bytes(needs_compiler, tmp_path):
         net = QuantizedNet()
         cases[f"with a scale: {has_scale}"] = net, [ROWS, HEADS * SIZE], attention_of_bytes(net, has_scale)
     check_calls(tmp_path, cases, "takt_attention_i8", 1.01 / 255)  # At most a step.
+
+
+def queries_of_bytes(net):
+    """A sum with the attention between constants, as DETR has it between its queries."""
+    width = HEADS * SIZE
+    queries = net.constant(net.random.standard_normal((ROWS, width)).astype(np.float32))
+    known = net.quantize(net.node("Sigmoid", attention_of_bytes(net, True, queries)), 0.03, 2)
+    own = net.quantize(net.product("Gemm", net.quantize("x", 0.03, 3), 0.03, (width, width), 0, transB=1), 0.05, 5)
+    return net.quantize(net.node("Add", own, known), 0.03, 1)
+
+
+def test_what_depends_on_constant_bytes_is_known(needs_compiler, tmp_path):
+    pytest.importorskip("onnxruntime")
+    net = QuantizedNet()
+    case = net, [ROWS, HEADS * SIZE], queries_of_bytes(net)
+    (calls, _), = check_together(tmp_path, {"": case}, 2.01 / 255).values()  # Two steps.
+    assert dict(calls) == {"takt_conv2d_i8": 1}
+
+
+def test_no_call_depends_on_constants_alone(monkeypatch):
+    """The compiler would run it, which it cannot."""
+    pytest.importorskip("onnx")
+    from takt.networks import folding
+    from takt.rewriting import rewriter
+
+    monkeypatch.setattr(folding, "_KEPT", {*folding._KEPT, "MatMul", "Gemm"})
+    net = QuantizedNet()
+    rewritten, kernels = rewriter.rewrite(net.model([ROWS, HEADS * SIZE], queries_of_bytes(net)))
+    found = {"x"}
+    for node in rewritten.graph.node:
+        if not found.isdisjoint(node.input):
+            found.update(node.output)
+        assert node.op_type != "TaktKernel" or node.output[0] in found, kernels[node.attribute[0].i]
+    assert kernels
 
 
 def test_layer_norms_and_sums_of_bytes(needs_compiler, tmp_path):
