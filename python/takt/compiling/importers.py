@@ -19,7 +19,7 @@ import numpy as np
 from . import (batching, casts, convolutions, crossed, gathers, order, programs, reductions, shared, sizing, states,
                whiles)
 from ..porting import bounds, boxes, loops, nans, overhang, porter, tops, unsigned, widening, words
-from ..networks import checks, counting, inference, plain, samples, static_shapes, subgraphs
+from ..networks import checks, counting, graphs, inference, plain, samples, static_shapes, subgraphs
 from ..errors import CompileError
 
 _OPSET = 17
@@ -307,15 +307,10 @@ def _of_opset(model: Any) -> Any:
         return model
     converted = _converted(model, version)
     if version < 11:
-        resized = {name for node in model.graph.node if node.op_type in ("Upsample", "Resize") for name in node.output}
-        nodes: list[Any] = []
-        for node in converted.graph.node:
-            if node.op_type == "Resize" and node.output[0] in resized:
-                before = _resize_as_before(node, converted.graph)
-                nodes += [] if before is None else [before]
-            nodes.append(node)
-        del converted.graph.node[:]
-        converted.graph.node.extend(nodes)
+        # A Resize in a file of an opset without it is a newer one, which keeps its name.
+        newer = {name for node in _all_nodes(model.graph) if node.op_type == "Resize" and version < 10
+                 for name in node.output}
+        _resize_as_before(converted.graph, newer)
     if version < 7:
         _slopes_of_channels(converted)
     return converted
@@ -366,14 +361,29 @@ def _slopes_of_channels(model: Any) -> None:
         graph.initializer.append(onnx.numpy_helper.from_array(wide, node.input[1]))
 
 
-def _resize_as_before(node: Any, graph: Any) -> Any:
-    """Before opset 11 a pixel of the result began where it begins in the image, which the
-    converter of onnx forgets: the pixel behind it is taken along an axis that gets smaller. A node
-    that comes before this one, for the axes that do, if others get larger; None: there is none."""
+def _resize_as_before(graph: Any, newer: set[str]) -> None:
+    """Before opset 11 a pixel of the result began where it begins in the image, which the converter of onnx forgets.
+    `newer` are the results of those that came with opset 11. The converter gives other names to the results of those
+    that did not."""
+    scales = graphs.constants_of(graph, elements_max=8)
+    nodes: list[Any] = []
+    for node in graph.node:
+        for inner in subgraphs.subgraphs_of(node):
+            _resize_as_before(inner, newer)
+        if node.op_type == "Resize" and node.output[0] not in newer:
+            before = _smaller_before(node, scales.get(node.input[2]) if len(node.input) > 2 else None, graph)
+            nodes += [] if before is None else [before]
+        nodes.append(node)
+    kept = [type(node).FromString(node.SerializeToString()) for node in nodes]
+    del graph.node[:]
+    graph.node.extend(kept)
+
+
+def _smaller_before(node: Any, scales: np.ndarray | None, graph: Any) -> Any:
+    """Has a Resize take the pixels that it took before opset 11: the pixel behind along an axis that gets smaller.
+    A node that comes before this one, for the axes that do, if others get larger; None: there is none."""
     import onnx
 
-    scales = next((onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer
-                   if len(node.input) > 2 and tensor.name == node.input[2]), None)
     is_smaller = np.zeros(1, bool) if scales is None else scales < 1
     before = None
     if is_smaller.any() and (scales > 1).any():

@@ -69,6 +69,25 @@ def test_old_networks_resize_as_they_did(needs_compiler, tmp_path, opset, kind, 
         np.testing.assert_allclose(found, session.run(None, {"x": x})[0], atol=1e-5, err_msg=str(case))
 
 
+@pytest.mark.parametrize("scales", ["Constant<value = float[4] {1, 1, 2, 1.5}>()", "Identity(known)"])
+def test_old_networks_resize_between_other_operators(needs_compiler, tmp_path, scales):
+    """The converter of onnx gives another name to what is no result of the network."""
+    onnx = pytest.importorskip("onnx")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    model = onnx.parser.parse_model(f"""<ir_version: 4, opset_import: ["" : 9]>
+        net (float[1,2,4,4] x, bool c) => (float[1,2,8,6] y) <float[4] known = {{1, 1, 2, 1.5}}> {{
+            scales = {scales}
+            a = Tanh(x)  b = Upsample<mode = "linear">(a, scales)  d = If(c) <
+                then_branch = p () => (float[1,2,8,6] t) {{ s = Upsample<mode = "linear">(x, scales)  t = Neg(s) }},
+                else_branch = q () => (float[1,2,8,6] u) {{ u = Neg(b) }}>
+            y = Sub(b, d) }}""")
+    path, x = tmp_path / "net.onnx", np.random.default_rng(3).standard_normal((1, 2, 4, 4)).astype(np.float32)
+    onnx.save(model, path)
+    session, net = onnxruntime.InferenceSession(path), takt.compile(path, cache=tmp_path).load().net
+    for condition in np.array(True), np.array(False):
+        np.testing.assert_allclose(net(x, condition), session.run(None, {"x": x, "c": condition})[0], atol=1e-5)
+
+
 def test_old_slopes_are_those_of_channels(tmp_path):
     onnx = pytest.importorskip("onnx")
     slopes, x = (np.random.default_rng(3).standard_normal(shape).astype(np.float32) for shape in (3, (2, 3, 4, 5)))
