@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import takt
+import together
 from takt.compiling import gathers
 
 onnx = pytest.importorskip("onnx")
@@ -39,3 +40,46 @@ def test_gathers_of_known_sizes_and_of_loops_stay():
     kept = gathers.keep_apart(line.replace("[3,8]", "[?,8]"))
     assert "util.optimization_barrier" in kept
     assert "%1 = torch_c.from_builtin_tensor %takt.gather1_r : tensor<?x8xf32>" in kept
+
+
+_COLUMNS = {
+    "a slice": "s = Slice(x, four, five, last) a = Squeeze(s, last)",
+    "an element": "a = Gather<axis = 2>(x, element)",
+    "a split": "b, c, s = Split<axis = 2>(x, sizes) a = Reshape(s, shape)",
+    "rows of it": "b = Gather<axis = -1>(x, element) a = Slice(b, zero, fifty, one)",
+    "steps": "a = Slice(y, zero, hundred, one, two)",
+    "a turned row": "t = Transpose<perm = [0, 2, 1]>(x) a = Gather<axis = 1>(t, element)",
+    "before an axis of one": "u = Unsqueeze(x, three) b = Gather<axis = 2>(u, element) a = Squeeze(b, last)",
+}
+
+
+def test_places_of_a_column(needs_compiler, tmp_path):
+    """As detectors choose from scores that lie beside boxes."""
+    x, y = np.random.default_rng(1).standard_normal([1, 100, 6]), np.random.default_rng(2).standard_normal([1, 100])
+    inputs, networks = [each.astype(np.float32) for each in (x, y)], {}
+    constants = {"four": [4], "five": [5], "last": [2], "element": 4, "sizes": [1, 4, 1], "shape": [1, 100],
+                 "zero": [0], "fifty": [50], "one": [1], "hundred": [100], "two": [2], "three": [3],
+                 "places": [[7, 49, 0, 3, 8, 12, 40, 40, 1]]}
+    for case, column in _COLUMNS.items():
+        model = parser.parse_model(f"""<ir_version: 8, opset_import: ["" : 17]>
+            net (float[1,100,6] x, float[1,100] y) => (float[1,9] z) {{
+                {column} z = GatherElements<axis = 1>(a, places) }}""")
+        model.graph.initializer.extend(
+            onnx.numpy_helper.from_array(np.array(value), name) for name, value in constants.items())
+        networks[case] = model, inputs
+    for case, found in together.results(tmp_path, networks).items():
+        column = {"a split": x[..., 5], "steps": y[:, ::2]}.get(case, x[..., 4])
+        np.testing.assert_array_equal(found, column[:, constants["places"][0]].astype(np.float32), err_msg=case)
+
+
+def test_columns_are_copied_for_what_takes_elements_of_them():
+    column = ('    %1 = torch.operator "onnx.Gather"(%0, %2) {torch.onnx.axis = 1 : si64} : '
+              "(!torch.vtensor<[9,4],f32>, !torch.vtensor<[],si64>) -> !torch.vtensor<[9],f32> \n")
+    kept = ('    %4 = torch.operator "onnx.Add"(%1, %3) : '
+            "(!torch.vtensor<[9],f32>, !torch.vtensor<[9],f32>) -> !torch.vtensor<[9],f32> \n")
+    assert gathers.keep_apart(column + kept) == column + kept
+    scattered = ('    %4 = torch.operator "onnx.ScatterElements"(%3, %5, %1) : (!torch.vtensor<[9],f32>, '
+                 "!torch.vtensor<[9],si64>, !torch.vtensor<[9],f32>) -> !torch.vtensor<[9],f32> \n")
+    assert '"onnx.ScatterElements"(%3, %5, %takt.column4.2.source)' in gathers.keep_apart(column + scattered)
+    rows = column.replace("axis = 1", "axis = 0").replace("-> !torch.vtensor<[9]", "-> !torch.vtensor<[4]")
+    assert gathers.keep_apart(rows + scattered) == rows + scattered
