@@ -311,6 +311,8 @@ def _of_opset(model: Any) -> Any:
         newer = {name for node in _all_nodes(model.graph) if node.op_type == "Resize" and version < 10
                  for name in node.output}
         _resize_as_before(converted.graph, newer)
+    if version < 13:
+        _rows_of_hardmax(converted.graph)
     if version < 7:
         _slopes_of_channels(converted)
     return converted
@@ -344,6 +346,33 @@ def _all_nodes(graph: Any) -> Iterator[Any]:
             yield from _all_nodes(inner)
 
 
+def _rows_of_hardmax(graph: Any) -> None:
+    """Before opset 13 a Hardmax took all axes from its own on for one, which the converter of onnx forgets."""
+    from onnx import helper
+
+    nodes: list[Any] = []
+    for node in graph.node:
+        for inner in subgraphs.subgraphs_of(node):
+            _rows_of_hardmax(inner)
+        if node.op_type != "Hardmax":
+            nodes.append(node)
+            continue
+        axis = next((each.i for each in node.attribute), 1)
+        stem = f"{node.output[0]}.takt"
+        nodes += [helper.make_node("Shape", node.input, [f"{stem}.sizes"]),
+                  helper.make_node("Flatten", node.input, [f"{stem}.rows"], axis=axis),
+                  helper.make_node("Hardmax", [f"{stem}.rows"], [f"{stem}.most"], axis=-1),
+                  helper.make_node("Reshape", [f"{stem}.most", f"{stem}.sizes"], node.output)]
+    _replace_nodes(graph, nodes)
+
+
+def _replace_nodes(graph: Any, nodes: list[Any]) -> None:
+    """Gives a graph these nodes, of which some may be its own."""
+    kept = [type(node).FromString(node.SerializeToString()) for node in nodes]
+    del graph.node[:]
+    graph.node.extend(kept)
+
+
 def _slopes_of_channels(model: Any) -> None:
     """Before opset 7 a row of slopes of PRelu was one of channels, which the converter of onnx
     forgets."""
@@ -374,9 +403,7 @@ def _resize_as_before(graph: Any, newer: set[str]) -> None:
             before = _smaller_before(node, scales.get(node.input[2]) if len(node.input) > 2 else None, graph)
             nodes += [] if before is None else [before]
         nodes.append(node)
-    kept = [type(node).FromString(node.SerializeToString()) for node in nodes]
-    del graph.node[:]
-    graph.node.extend(kept)
+    _replace_nodes(graph, nodes)
 
 
 def _smaller_before(node: Any, scales: np.ndarray | None, graph: Any) -> Any:

@@ -88,6 +88,18 @@ def test_old_networks_resize_between_other_operators(needs_compiler, tmp_path, s
         np.testing.assert_allclose(net(x, condition), session.run(None, {"x": x, "c": condition})[0], atol=1e-5)
 
 
+@pytest.mark.parametrize("axis", ["", "<axis = 2>"])
+def test_an_old_hardmax_has_one_of_all_its_axes(tmp_path, axis):
+    onnx = pytest.importorskip("onnx")
+    model = onnx.parser.parse_model(f"""<ir_version: 7, opset_import: ["" : 12]>
+        net (float[2,3,4,5] x) => (float[2,3,4,5] y) {{ y = Hardmax{axis}(x) }}""")
+    onnx.save(model, tmp_path / "net.onnx")
+    x = np.random.default_rng(3).standard_normal((2, 3, 4, 5)).astype(np.float32)
+    rows = x.reshape(6 if axis else 2, -1)
+    wanted = (rows == rows.max(1, keepdims=True)).reshape(x.shape)
+    np.testing.assert_array_equal(takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(x), wanted)
+
+
 def test_old_slopes_are_those_of_channels(tmp_path):
     onnx = pytest.importorskip("onnx")
     slopes, x = (np.random.default_rng(3).standard_normal(shape).astype(np.float32) for shape in (3, (2, 3, 4, 5)))
