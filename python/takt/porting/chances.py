@@ -1,7 +1,7 @@
 """Random numbers: a part of `porter`.
 
 The compiler has evenly distributed and normal floats of the shape of another tensor. It takes the logarithms of a
-Multinomial for probabilities, and writes beyond the result where there are several samples.
+Multinomial for probabilities, and writes beyond the result where there are several samples. It takes no seed.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ class ChancePorter:
 
     def chance_handlers(self) -> dict[tuple[str, str], Callable[[Any], bool]]:
         return {
+            ("", "Bernoulli"): self.on_seeded,
             ("", "Multinomial"): self.on_multinomial,
             ("", "RandomNormal"): self.on_normal,
             ("", "RandomNormalLike"): self.on_other_floats,
+            ("", "RandomUniform"): self.on_seeded,
             ("", "RandomUniformLike"): self.on_other_floats,
         }
 
@@ -43,8 +45,16 @@ class ChancePorter:
         self.emit("Cast", [places], node.output[0], to=own.get("dtype", kinds.INT32))
         return True
 
+    def on_seeded(self, node: Any) -> bool:
+        own = self.attributes(node)
+        if own.pop("seed", None) is None:
+            return False
+        self.emit(node.op_type, list(node.input), node.output[0], **own)
+        return True
+
     def on_normal(self, node: Any) -> bool:
         own = self.attributes(node)
+        own.pop("seed", None)
         shape = self.constant(np.zeros(own.pop("shape"), np.float32))
         self.emit("RandomNormalLike", [shape], node.output[0], **{"dtype": self.onnx.TensorProto.FLOAT, **own})
         return True
@@ -52,8 +62,9 @@ class ChancePorter:
     def on_other_floats(self, node: Any) -> bool:
         """Those of other types are floats first."""
         own, like, single = self.attributes(node), node.input[0], self.onnx.TensorProto.FLOAT
+        has_seed = own.pop("seed", None) is not None
         kind = own.pop("dtype", self.types.get(like, 0))
-        if kind == 0 or kind == self.types.get(like) == single:
+        if kind == 0 or not has_seed and kind == self.types.get(like) == single:
             return False
         if self.types.get(like) != single:
             like = self.emit("Cast", [like], to=single)

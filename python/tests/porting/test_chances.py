@@ -69,6 +69,18 @@ def test_floats(kind, own):
     assert abs(y.mean() - 3) < 0.1 and 0.3 < y.std() < 0.7
 
 
+@pytest.mark.parametrize("kind, own", [
+    ("Bernoulli", {}), ("Multinomial", {}), ("RandomNormal", {"shape": [2, 5]}), ("RandomNormalLike", {}),
+    ("RandomUniform", {"shape": [2, 5]}), ("RandomUniformLike", {"dtype": TensorProto.FLOAT})])
+def test_a_seed_has_no_effect(kind, own):
+    """The compiler takes none."""
+    result = TensorProto.INT32 if kind == "Multinomial" else TensorProto.FLOAT
+    ported = porter.port(network(kind, None if "shape" in own else [2, 5], result, seed=0.0, **own))
+    assert not [each.name for node in ported.graph.node for each in node.attribute if each.name == "seed"]
+    found, = ort_run(ported, {} if "shape" in own else {"x": np.full((2, 5), 0.5, np.float32)})
+    assert found.shape == ((2, 1) if kind == "Multinomial" else (2, 5))
+
+
 def test_a_policy_that_samples(needs_compiler, tmp_path):
     nodes = [helper.make_node("RandomNormalLike", ["x"], ["noise"], scale=0.1),
              helper.make_node("Add", ["x", "noise"], ["noisy"]),
