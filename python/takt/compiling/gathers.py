@@ -28,7 +28,9 @@ _OPERATOR = re.compile(
 _TENSOR = re.compile(r"!torch\.vtensor<\[([\d,?]*)\],(\w+)>")
 _VIEWS = {"Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"}
 _PARTS = {"Gather", "Slice", "Split"}
-_TAKING = {"Gather", "GatherElements", "GatherND", "Resize", "ScatterElements", "ScatterND"}
+_TAKING = {
+    "CumSum", "Gather", "GatherElements", "GatherND", "Resize", "ScatterElements", "ScatterND", "Slice", "TopK",
+}
 _AXIS = re.compile(r"torch\.onnx\.axis = (-?\d+) ")
 _SLICE_INPUTS = 5  # With steps.
 
@@ -39,10 +41,13 @@ def keep_apart(mlir: str) -> str:
 
     def with_copies(operator: re.Match) -> str:
         inputs, lines, kinds = operator["inputs"].split(", "), [], _TENSOR.findall(operator["types"])
-        if operator["kind"] not in _TAKING or operator["kind"] == "Gather" and not kinds[1][0]:
-            return operator[0]  # A single place is no more than a part.
+        is_part = (operator["kind"] == "Gather" and not kinds[1][0]
+                   or operator["kind"] == "Slice" and len(inputs) < _SLICE_INPUTS)
+        if operator["kind"] not in _TAKING or is_part:
+            return operator[0]
         for i, (name, kind) in enumerate(zip(inputs, kinds)):
-            if _is_apart(name, operators):
+            # A scatter changes its first operand, which must not be what others read.
+            if _is_apart(name, operators) and (i > 0 or not operator["kind"].startswith("Scatter")):
                 stem = f"%takt.column{operator['result'][1:]}.{i}"
                 lines += states.apart(name, *kind, stem, f"{stem}.source")
                 inputs[i] = f"{stem}.source"
@@ -75,10 +80,11 @@ def _is_apart(name: str, operators: dict[str, re.Match]) -> bool:
 
 def _is_column(part: re.Match) -> bool:
     """Whether a part has one of neighbouring elements, or such at a distance."""
-    before, after = (shape.split(",") for shape in (_TENSOR.match(part["types"])[1], part["after"]))
+    shapes = [shape for shape, _ in _TENSOR.findall(part["types"])]
+    before, after = shapes[0].split(","), part["after"].split(",")
     last = max((i for i, size in enumerate(before) if size != "1"), default=0)
     if part["kind"] == "Gather":
         axis = _AXIS.search(part["attributes"] or "")
-        return axis is not None and int(axis[1]) in (last, last - len(before))
+        return not shapes[1] and axis is not None and int(axis[1]) in (last, last - len(before))
     has_steps = part["kind"] == "Slice" and part["inputs"].count("%") == _SLICE_INPUTS
     return before[last] != after[last] and (after[last] == "1" or has_steps)

@@ -51,25 +51,49 @@ _COLUMNS = {
     "a turned row": "t = Transpose<perm = [0, 2, 1]>(x) a = Gather<axis = 1>(t, element)",
     "before an axis of one": "u = Unsqueeze(x, three) b = Gather<axis = 2>(u, element) a = Squeeze(b, last)",
 }
+_TAKEN = {
+    "places": "z = GatherElements<axis = 1>(a, places)",
+    "backwards": "z = Slice(a, minus, far, one, minus)",
+    "sums from the end": "z = CumSum<reverse = 1>(a, element)",
+    "greatest": "z, p = TopK<axis = 1>(a, five)",
+    "put": "n = Neg(a) z = ScatterElements<axis = 1>(a, all, n)",
+}
 
 
-def test_places_of_a_column(needs_compiler, tmp_path):
+def test_elements_of_a_column(needs_compiler, tmp_path):
     """As detectors choose from scores that lie beside boxes."""
-    x, y = np.random.default_rng(1).standard_normal([1, 100, 6]), np.random.default_rng(2).standard_normal([1, 100])
-    inputs, networks = [each.astype(np.float32) for each in (x, y)], {}
-    constants = {"four": [4], "five": [5], "last": [2], "element": 4, "sizes": [1, 4, 1], "shape": [1, 100],
-                 "zero": [0], "fifty": [50], "one": [1], "hundred": [100], "two": [2], "three": [3],
-                 "places": [[7, 49, 0, 3, 8, 12, 40, 40, 1]]}
-    for case, column in _COLUMNS.items():
+    onnxruntime = pytest.importorskip("onnxruntime")
+    random = np.random.default_rng(1)
+    inputs = [random.standard_normal(shape).astype(np.float32) for shape in ([1, 100, 6], [1, 100])]
+    constants = {"four": [4], "five": [5], "last": [2], "element": 1, "sizes": [1, 4, 1], "shape": [1, 100],
+                 "zero": [0], "fifty": [50], "one": [1], "hundred": [100], "two": [2], "three": [3], "minus": [-1],
+                 "far": [-1000], "places": [[7, 49, 0, 3, 8, 12, 40, 40, 1]],
+                 "all": random.permutation(100)[None]}
+    networks = {}
+    cases = [(column, "places") for column in _COLUMNS] + [("an element", taken) for taken in _TAKEN]
+    for case in dict.fromkeys(cases):
+        text = f"{_COLUMNS[case[0]]} {_TAKEN[case[1]]}"
         model = parser.parse_model(f"""<ir_version: 8, opset_import: ["" : 17]>
-            net (float[1,100,6] x, float[1,100] y) => (float[1,9] z) {{
-                {column} z = GatherElements<axis = 1>(a, places) }}""")
+            net (float[1,100,6] x, float[1,100] y) => (float[1,N] z) {{ {text} }}""")
         model.graph.initializer.extend(
             onnx.numpy_helper.from_array(np.array(value), name) for name, value in constants.items())
         networks[case] = model, inputs
     for case, found in together.results(tmp_path, networks).items():
-        column = {"a split": x[..., 5], "steps": y[:, ::2]}.get(case, x[..., 4])
-        np.testing.assert_array_equal(found, column[:, constants["places"][0]].astype(np.float32), err_msg=case)
+        session = onnxruntime.InferenceSession(networks[case][0].SerializeToString())
+        wanted, = session.run(None, dict(zip("xy", inputs)))
+        np.testing.assert_allclose(found, wanted, atol=1e-5, err_msg=str(case))
+
+
+def test_a_scatter_leaves_what_others_read(needs_compiler, tmp_path):
+    """Columns that places choose are in a tensor of their own, which a scatter must not change for its other reader."""
+    model = parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        net (float[2,6,7] x, int64[5] q) => (float[2,6,5] u, float[2,6,5] v) <int64[2,1] turned = {1, 0}> {
+            y = Gather<axis = 2>(x, q) e = Exp(y) u = ScatterND(y, turned, e) v = Neg(y) }""")
+    onnx.save(model, tmp_path / "net.onnx")
+    x, q = np.random.default_rng(1).standard_normal([2, 6, 7]).astype(np.float32), np.array([3, 1, 6, 6, 0])
+    scattered, negative = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().function()(x, q)
+    np.testing.assert_allclose(scattered, np.exp(x[::-1, :, q]), atol=1e-5)
+    np.testing.assert_array_equal(negative, -x[..., q])
 
 
 def test_columns_are_copied_for_what_takes_elements_of_them():
