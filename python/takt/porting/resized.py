@@ -47,20 +47,23 @@ class ResizePorter:
         if axes == []:
             self.emit("Identity", [node.input[0]], node.output[0])
             return True
+        rank = len(self.shapes.get(node.input[0], []))
         is_known = not (own.get("axes") or own.get("antialias", 0) or own.get("exclude_outside", 0)
                         or own.get("keep_aspect_ratio_policy", b"stretch") != b"stretch" or way == "tf_crop_and_resize"
                         or (mode == "nearest" and way not in ("asymmetric", "half_pixel"))
                         or (mode == "cubic" and own.get("cubic_coeff_a", _CUBIC) != _CUBIC)
-                        or len(self.shapes.get(node.input[0], [])) > 4)
+                        or rank > 4)
         is_float = self.types.get(node.input[0]) == self.onnx.TensorProto.FLOAT
         if mode != "nearest" and self.is_whole(node.input[0]):
             self.resize_whole(node)
             return True
-        if is_known or (mode != "nearest" and not is_float):
+        if is_known and self.resize_as_image(node, rank):
+            return True
+        if is_known and rank not in (2, 3) or (mode != "nearest" and not is_float):
             return False
         if axes is None:
             return False
-        rank, name, outside = len(self.shapes[node.input[0]]), node.input[0], np.zeros([1], bool)
+        name, outside = node.input[0], np.zeros([1], bool)
         for each in axes:
             places = _places(each, way)
             if way == "tf_crop_and_resize":
@@ -75,6 +78,25 @@ class ResizePorter:
             value = self.constant(np.asarray(own.get("extrapolation_value", 0.0), np.float32))
             name = self.emit("Where", [self.constant(outside), value, name])
         self.emit("Identity", [name], node.output[0])
+        return True
+
+    def resize_as_image(self, node: Any, rank: int) -> bool:
+        """A sequence is an image that is one row high, and one without samples or channels has one of them. The
+        compiler resizes these alone."""
+        _, _, scales, sizes = [*node.input, *[""] * 3][:4]
+        given = self.constants.get(sizes or scales)
+        if rank not in (2, 3) or given is None or given.size != rank:
+            return False
+        before = self.shapes[node.input[0]] if sizes else [1] * rank
+        is_kept = [size == own for size, own in zip(given.tolist(), before)]
+        if rank == 3 and not is_kept[0]:
+            return False
+        places = [0, 1] if rank == 2 else [2] if is_kept[1] else [0]
+        wanted = self.constant(np.insert(given, places if rank == 3 else [0, 0], 1))
+        axes = self.constant(np.array(places))
+        image = self.emit("Unsqueeze", [node.input[0], axes])
+        found = self.emit("Resize", [image, "", *(["", wanted] if sizes else [wanted])], **self.attributes(node))
+        self.emit("Squeeze", [found, axes], node.output[0])
         return True
 
     def axes_of(self, node: Any, own: dict[str, Any], shape: list[int | None], way: str) -> list[_Axis] | None:

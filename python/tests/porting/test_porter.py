@@ -1184,6 +1184,23 @@ def test_bytes_are_resized_as_floats_are(needs_compiler, tmp_path):
     check_compiled(tmp_path, cases)
 
 
+def test_sequences_and_single_channels_are_resized_as_images(needs_compiler, tmp_path):
+    cases = {}
+    for mode in ("nearest", "linear", "cubic"):
+        for shape, factors in [((2, 3, 5), (1, 1, 2)), ((2, 4, 5), (1, 1.5, 2)), ((4, 5), (2, 1)), ((4, 5), (1.5, 2)),
+                               ((2, 4, 5), (2, 1.5, 1))]:
+            for sizes in (False, True):
+                given = np.array([int(size * factor) for size, factor in zip(shape, factors)]) if sizes else np.float32(
+                    factors)
+                if mode == "cubic" and len(shape) != 2:  # ONNX Runtime takes no others.
+                    continue
+                inputs = ["x", "", "", "given"] if sizes else ["x", "", "given"]
+                resize = helper.make_node("Resize", inputs, ["y"], mode=mode)
+                model = model_of([resize], {"x": list(shape)}, {"y": None}, given=given)
+                cases[mode, shape, factors, sizes] = model, {"x": floats(*shape)}
+    check_compiled(tmp_path, cases, functools.partial(np.testing.assert_allclose, atol=1e-5))
+
+
 @pytest.mark.parametrize("mode", ["nearest", "linear"])
 @pytest.mark.parametrize("way", ["asymmetric", "half_pixel"])
 def test_volumes_are_resized_along_each_axis(mode, way):
