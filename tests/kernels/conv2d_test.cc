@@ -569,6 +569,42 @@ TEST(Conv2dTest, ActivationsAreExactToSomeUnits) {
   }
 }
 
+// Pixels of few channels lie one behind the other, or in a wider tensor.
+TEST(Conv2dTest, ActivationsOfFewChannelsLeaveTheOthersAlone) {
+  constexpr int64_t kPixels = 37;
+  constexpr int64_t kChannels = 3;
+  const ConvShape shape{1, 1, kPixels, 1, 1, kPixels, kChannels, 1,
+                        1, 1, 1,       1, 1, 0,       0,         1};
+  std::vector<float> input;
+  for (int64_t i = 0; i < kPixels; ++i) {
+    input.push_back(static_cast<float>(i - kPixels / 2) * 0.1f);
+  }
+  std::vector<float> weights(kConvBlock);
+  for (int64_t c = 0; c < kChannels; ++c) {
+    weights[c] = static_cast<float>(c + 1);
+  }
+  const std::vector<float> bias(kConvBlock);
+  for (const KernelTable& table : RunnableKernels()) {
+    for (const int64_t stride : {kChannels, kChannels + 2}) {
+      std::vector<float> out(kPixels * stride, kUntouched);
+      table.f32->conv2d(
+          shape,
+          {input.data(), weights.data(), bias.data(), nullptr, out.data(),
+           -2000.f, 900.f, Activation::kSilu, stride, kSlope},
+          {0, kPixels, 0, 1});
+      for (int64_t i = 0; i < kPixels * stride; ++i) {
+        const int64_t c = i % stride;
+        if (c >= kChannels) {
+          ASSERT_EQ(out[i], kUntouched);
+          continue;
+        }
+        const float x = input[i / stride] * weights[c];
+        ASSERT_NEAR(out[i], Expected(Activation::kSilu, x), 1e-6) << i;
+      }
+    }
+  }
+}
+
 void CheckPool(const KernelTable& table, PoolKind kind, bool count_padding,
                TestRandom& random) {
   const ConvProblem problem(RandomShape(random, true), random);
