@@ -28,9 +28,7 @@ _OPERATOR = re.compile(
 _TENSOR = re.compile(r"!torch\.vtensor<\[([\d,?]*)\],(\w+)>")
 _VIEWS = {"Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"}
 _PARTS = {"Gather", "Slice", "Split"}
-_TAKING = {
-    "CumSum", "Gather", "GatherElements", "GatherND", "Resize", "ScatterElements", "ScatterND", "Slice", "TopK",
-}
+_TAKING = {"CumSum", "Gather", "GatherElements", "GatherND", "Resize", "ScatterElements", "ScatterND", "Slice"}
 _AXIS = re.compile(r"torch\.onnx\.axis = (-?\d+) ")
 _SLICE_INPUTS = 5  # With steps.
 

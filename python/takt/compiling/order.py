@@ -1,7 +1,8 @@
 """TopK of a part of a tensor, in the importer's program.
 
 The compiler would compute the part together with the order, and refuses that where it is a part of an argument. So the
-part is computed before.
+part is computed before. It is so for all that read it: the compiler sorts in place, and copies the part for that if it
+sees the others.
 """
 
 from __future__ import annotations
@@ -19,11 +20,20 @@ _PART = re.compile(r'^ {4}(%[\w.]+)(?::\d+)? = torch\.operator "onnx\.(?:Gather|
 def keep_apart(mlir: str) -> str:
     """The program, in which each TopK of such a part reads a buffer of its own."""
     parts = set(_PART.findall(mlir))
-    return _TOP.sub(lambda top: _kept(top) if top["source"].partition("#")[0] in parts else top[0], mlir)
-
-
-def _kept(top: re.Match) -> str:
-    stem = f"%takt.top{top['result'][1:]}"
-    lines = [*states.apart(top["source"], top["shape"], top["element"], stem, f"{stem}.source"),
-             f"{top['begin']}{stem}.source{top['rest']}"]
-    return "\n".join(top["indent"] + line for line in lines)
+    tops = {top["source"]: top for top in _TOP.finditer(mlir) if top["source"].partition("#")[0] in parts}
+    if not tops:
+        return mlir
+    made = {f"    {source.partition('#')[0]}": [] for source in tops}
+    for source, top in tops.items():
+        stem = f"%takt.top{top['result'][1:]}"
+        made[f"    {source.partition('#')[0]}"] += states.apart(
+            source, top["shape"], top["element"], stem, f"{stem}.source")
+    others = re.compile("|".join(rf"{re.escape(source)}(?![\w.#:])" for source in tops))
+    lines: list[str] = []
+    for line in mlir.split("\n"):
+        name = line.partition(" = ")[0].partition(":")[0]
+        if name in made:
+            lines += [line, *(f"    {each}" for each in made[name])]
+        else:
+            lines.append(others.sub(lambda found: f"%takt.top{tops[found[0]]['result'][1:]}.source", line))
+    return "\n".join(lines)

@@ -55,7 +55,6 @@ _TAKEN = {
     "places": "z = GatherElements<axis = 1>(a, places)",
     "backwards": "z = Slice(a, minus, far, one, minus)",
     "sums from the end": "z = CumSum<reverse = 1>(a, element)",
-    "greatest": "z, p = TopK<axis = 1>(a, five)",
     "put": "n = Neg(a) z = ScatterElements<axis = 1>(a, all, n)",
 }
 
