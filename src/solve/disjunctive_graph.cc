@@ -124,6 +124,15 @@ void DisjunctiveGraph::Save(State* state) const {
     state->sequences[machine].assign(list.begin(), list.end());
   }
   state->makespan = makespan_;
+  state->path_sum = PathSum();
+}
+
+double DisjunctiveGraph::PathSum() const {
+  double sum = 0;
+  for (uint32_t v = 0; v < count_; ++v) {
+    sum += static_cast<double>(nodes_[v].end + nodes_[v].tail());
+  }
+  return sum;
 }
 
 void DisjunctiveGraph::LoadSchedule(const Schedule& schedule) {

@@ -37,6 +37,13 @@ class DisjunctiveGraph {
     std::vector<uint32_t> choice;                  // By operation.
     std::vector<std::vector<uint32_t>> sequences;  // By machine.
     int64_t makespan = 0;
+    double path_sum = 0;  // PathSum() of the schedule.
+
+    // Of schedules that are as long, one with a lower sum is better.
+    bool IsBetterThan(const State& other) const {
+      if (makespan != other.makespan) return makespan < other.makespan;
+      return path_sum < other.path_sum;
+    }
   };
 
   // The length of the longest path that joins what is before v on its machines
@@ -100,6 +107,14 @@ class DisjunctiveGraph {
   Schedule ToSchedule() const;
 
   int64_t makespan() const { return makespan_; }
+  // The longest paths through each operation, added. A lower sum leaves the
+  // operations more room within the makespan. It may not fit into an integer.
+  double PathSum() const;
+  // The same as IsBetterThan() of what Save() would give.
+  bool IsBetterThan(const State& state) const {
+    if (makespan_ != state.makespan) return makespan_ < state.makespan;
+    return PathSum() < state.path_sum;
+  }
   int64_t head(uint32_t v) const { return nodes_[v].head(); }
   int64_t tail(uint32_t v) const { return nodes_[v].tail(); }
   int64_t duration(uint32_t v) const { return nodes_[v].duration; }

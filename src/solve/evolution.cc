@@ -127,7 +127,7 @@ void Evolution::Add(Individual individual) {
   const auto worst =
       std::max_element(population_.begin(), population_.end(),
                        [](const Individual& a, const Individual& b) {
-                         return a.state.makespan < b.state.makespan;
+                         return a.state.IsBetterThan(b.state);
                        });
   const int64_t makespan = individual.state.makespan;
   if (makespan <= worst->state.makespan && !IsKnown(individual)) {

@@ -98,10 +98,10 @@ bool TabuSearch::Run(const Limits& limits, DisjunctiveGraph::State* best) {
   const uint64_t first = steps_;
   uint64_t last_better = steps_;
   for (;;) {
-    if (graph_.makespan() < best->makespan) {
+    if (graph_.IsBetterThan(*best)) {
+      if (graph_.makespan() < best->makespan) last_better = steps_;
       graph_.Save(best);
       improved = true;
-      last_better = steps_;
     }
     if (best->makespan <= limits.enough) break;
     if (steps_ - last_better >= limits.stall_steps) break;

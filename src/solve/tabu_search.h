@@ -50,14 +50,15 @@ class TabuSearch {
   struct Limits {
     int64_t deadline_ns = 0;   // Of NowNs().
     int64_t enough = 0;        // Stops at a makespan as good as this.
-    uint64_t stall_steps = 0;  // Stops after so many steps without a new best.
+    uint64_t stall_steps = 0;  // Stops after so many without a shorter one.
     uint64_t step_limit = 0;   // Stops at this step_count(); 0: none.
     // If not given, it is drawn anew from time to time.
     std::optional<double> thrift = std::nullopt;
   };
 
   // Searches from the schedule in the graph, and stores the best schedule in
-  // *best, unless *best is better already. Returns whether *best got better.
+  // *best, unless *best is better already (State::IsBetterThan()). Returns
+  // whether *best got better.
   bool Run(const Limits& limits, DisjunctiveGraph::State* best);
 
   // Makes random moves of critical operations, to leave this part of the search

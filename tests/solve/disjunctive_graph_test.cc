@@ -50,14 +50,48 @@ TEST_P(DisjunctiveGraphTest, RandomWalksStayFeasible) {
       graph.Save(&state);
       fresh.Load(state);
       ASSERT_EQ(graph.makespan(), fresh.makespan());
+      int64_t path_sum = 0;
       for (uint32_t u = 0; u < graph.operation_count(); ++u) {
         ASSERT_EQ(graph.head(u), fresh.head(u)) << u << " seed " << seed;
         ASSERT_EQ(graph.tail(u), fresh.tail(u)) << u << " seed " << seed;
+        path_sum += graph.head(u) + graph.duration(u) + graph.tail(u);
       }
+      ASSERT_EQ(state.path_sum, static_cast<double>(path_sum));
       const absl::Status status = CheckSchedule(problem, graph.ToSchedule());
       ASSERT_TRUE(status.ok()) << status << " seed " << seed;
     }
   }
+}
+
+TEST(DisjunctiveGraphOrderTest, TheSumOfPathsDecidesBetweenEqualMakespans) {
+  Problem problem;
+  problem.machine_count = 2;
+  problem.operations = {{.alternatives = {{{0}, 10}}},
+                        {.alternatives = {{{0}, 5}, {{1}, 5}, {{1}, 9}}}};
+  DisjunctiveGraph graph(problem);
+  const auto state_of = [&](uint32_t alternative, int64_t start) {
+    Schedule schedule;
+    schedule.entries = {{0, 0}, {alternative, start}};
+    graph.LoadSchedule(schedule);
+    DisjunctiveGraph::State state;
+    graph.Save(&state);
+    return state;
+  };
+  const DisjunctiveGraph::State longer = state_of(0, 10);
+  const DisjunctiveGraph::State tight = state_of(2, 0);
+  const DisjunctiveGraph::State loose = state_of(1, 0);
+  ASSERT_EQ(tight.makespan, loose.makespan);
+  EXPECT_TRUE(loose.IsBetterThan(tight));
+  EXPECT_FALSE(tight.IsBetterThan(loose));
+  EXPECT_FALSE(loose.IsBetterThan(loose));
+  EXPECT_TRUE(tight.IsBetterThan(longer));
+  EXPECT_FALSE(longer.IsBetterThan(tight));
+  graph.Load(loose);
+  EXPECT_TRUE(graph.IsBetterThan(tight));
+  EXPECT_FALSE(graph.IsBetterThan(loose));
+  graph.Load(tight);
+  EXPECT_FALSE(graph.IsBetterThan(loose));
+  EXPECT_TRUE(graph.IsBetterThan(longer));
 }
 
 // In the sequence of v's first machine.

@@ -104,6 +104,45 @@ TEST(TabuSearchExchangeTest, OneStepExchangesOperationsOfTwoMachines) {
   EXPECT_EQ(best.makespan, 14);
 }
 
+// The last operation takes as long on either of its machines. On the first one
+// it follows another operation, whose path is longer then.
+class TabuSearchEqualTest : public testing::Test {
+ protected:
+  TabuSearchEqualTest() {
+    problem_.machine_count = 3;
+    problem_.operations = {{.alternatives = {{{0}, 10}}},
+                           {.alternatives = {{{1}, 5}}},
+                           {.alternatives = {{{1}, 10}, {{2}, 10}}}};
+    problem_.precedences = {{0, 2}};
+  }
+
+  // The alternative of the best schedule after a search that ends with its
+  // first step that makes the schedule no shorter.
+  uint32_t ChoiceAfterStepFrom(uint32_t alternative) {
+    DisjunctiveGraph graph(problem_);
+    Schedule start;
+    start.entries = {{0, 0}, {0, 0}, {alternative, 10}};
+    graph.LoadSchedule(start);
+    DisjunctiveGraph::State best;
+    graph.Save(&best);
+    TabuSearch search(graph, std::vector<double>(4, 0), 1);
+    const bool is_better = search.Run(
+        {.deadline_ns = kInfiniteFuture, .stall_steps = 1, .thrift = 0}, &best);
+    EXPECT_EQ(search.step_count(), 1);
+    EXPECT_NE(graph.choice(2), alternative);
+    EXPECT_EQ(best.makespan, 20);
+    EXPECT_EQ(is_better, best.choice[2] != alternative);
+    return best.choice[2];
+  }
+
+  Problem problem_;
+};
+
+TEST_F(TabuSearchEqualTest, KeepsTheScheduleThatLeavesMoreRoom) {
+  EXPECT_EQ(ChoiceAfterStepFrom(0), 1);
+  EXPECT_EQ(ChoiceAfterStepFrom(1), 1);
+}
+
 // Operations of one machine, in any order as good. Those that a move passes
 // could undo it at once.
 TEST(TabuSearchWayTest, NoStepUndoesTheOneBefore) {
