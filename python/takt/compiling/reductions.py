@@ -12,7 +12,8 @@ import re
 from . import states
 
 _REDUCTION = re.compile(
-    r'^(?P<indent> {4})(?P<begin>(?P<result>%[\w.]+) = torch\.operator "onnx\.(?P<kind>Softmax|ArgMax|ArgMin|Reduce\w+)"\()'
+    r'^(?P<indent> {4})(?P<begin>(?P<result>%[\w.]+) = torch\.operator '
+    r'"onnx\.(?P<kind>Softmax|ArgMax|ArgMin|Reduce\w+)"\()'
     r'(?P<source>%[\w.#]+)(?P<rest>[^)]*\) (?:\{(?P<attributes>[^}]*)\} )?: '
     r'\(!torch\.vtensor<\[(?P<before>[\d,?]*)\],(?P<element>\w+)>.*-> !torch\.vtensor<\[(?P<after>[\d,?]*)\],\w+> *)$',
     re.MULTILINE)

@@ -271,10 +271,10 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
               experts.ExpertPorter, filters.FilterPorter, fourier.FourierPorter, functions.FunctionPorter,
               images.ImagePorter, inverses.InversePorter, layers.LayerPorter, limits.LimitPorter, linear.LinearPorter,
               lists.ListPorter, loops.LoopPorter, mapped.MapPorter, operators.OperatorPorter, padding.PaddingPorter,
-              places.PlacePorter, powers.PowerPorter, products.ProductPorter, regions.RegionPorter, resized.ResizePorter,
-              scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter, trees.TreePorter,
-              uniques.UniquePorter, unrolled.UnrolledPorter, vectors.VectorPorter, volumes.VolumePorter,
-              graphs.NodeReader):
+              places.PlacePorter, powers.PowerPorter, products.ProductPorter, regions.RegionPorter,
+              resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter,
+              trees.TreePorter, uniques.UniquePorter, unrolled.UnrolledPorter, vectors.VectorPorter,
+              volumes.VolumePorter, graphs.NodeReader):
     """Replaces the nodes of a graph that it `concerns`, but for those whose first result is in `left`.
 
     leaves_layers  whether what is in _LEFT stays where sizes are open and Takt's kernels can compute it."""
