@@ -295,7 +295,7 @@ class LayerPorter:
         if not own.get("ceil_mode", 0):
             return self.on_volume_pool(node) or self.on_ending_pool(node)
         if not self.known(source) or None in self.shapes.get(output, [None]):
-            return False
+            return self.on_open_overhang(node)
         kernel = own["kernel_shape"]
         rank = len(kernel)
         sizes, results = self.shapes[source][2:], self.shapes[output][2:]

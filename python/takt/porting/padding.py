@@ -6,14 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from ..networks import open_sizes
+
 KINDS = {"AveragePool", "Conv", "LpPool", "MaxPool"}
 _AHEAD = np.zeros(2, np.int64)  # Samples and channels have no padding.
 
 
 def is_padded_pool(node: Any) -> bool:
-    """Whether it is a pool with padding that depends on the size of the image."""
+    """Whether it is a pool with padding, or a mean with windows behind it, that depends on the size of the image."""
     return node.op_type in KINDS - {"Conv"} and any(
-        each.name == "auto_pad" and each.s.startswith(b"SAME") for each in node.attribute)
+        each.name == "auto_pad" and each.s.startswith(b"SAME")
+        or each.name == "ceil_mode" and each.i and node.op_type == "AveragePool" for each in node.attribute)
 
 
 class PaddingPorter:
@@ -61,11 +64,45 @@ class PaddingPorter:
         if node.op_type != "AveragePool" or own.pop("count_include_pad", 0):
             self.emit(node.op_type, [padded], output, **own)
             return True
-        # The padding counts in no mean: the share of a window that lies inside of the image is a mean of ones.
-        ones = self.emit("Expand", [self.constant(np.ones((), np.float32)), sizes])
-        inside = self.emit("Pad", [ones, pads, zero])
-        means = [self.emit("AveragePool", [each], **own) for each in (padded, inside)]
-        self.emit("Div", means, output)
+        self.emit_means(padded, self.emit("Pad", [self.ones(sizes), pads, zero]), own, output)
+        return True
+
+    def ones(self, sizes: str) -> str:
+        return self.emit("Expand", [self.constant(np.ones((), np.float32)), sizes])
+
+    def emit_means(self, source: str, counted: str, own: dict[str, Any], output: str) -> None:
+        """Means of what counts: the share of a window that does is a mean of ones."""
+        self.emit("Div", [self.emit("AveragePool", [each], **own) for each in (source, counted)], output)
+
+    def on_open_overhang(self, node: Any) -> bool:
+        """Windows of means that reach behind the padding of an open size, where nothing counts. Takt's kernels know
+        those that count no padding."""
+        own, source = self.attributes(node), node.input[0]
+        kernel, rank = np.array(own["kernel_shape"]), len(own["kernel_shape"])
+        strides, dilations = (np.array(own.get(name, [1] * rank)) for name in ("strides", "dilations"))
+        begins, ends = np.array(own.pop("pads", [0] * 2 * rank)).reshape(2, rank)
+        counts_padding = own.pop("count_include_pad", 0)
+        rows = map(open_sizes.rows_behind, kernel.tolist(), strides.tolist(), dilations.tolist(), ends.tolist())
+        is_left = self.leaves_layers and rank == 2 and not counts_padding and None not in rows
+        if "auto_pad" in own or is_left:
+            return False
+        del own["ceil_mode"]
+        reach, padding = (kernel - 1) * dilations + 1, begins + ends
+        sizes = self.emit("Shape", [source])
+        sides = self.emit("Slice", [sizes, *(self.constant(np.array([each])) for each in (2, 2 + rank))])
+        steps = self.by("Div", self.by("Add", sides, padding - reach + strides - 1), strides)
+        last = self.by("Mul", steps, strides)  # The last window's place. It is none if it is behind the image.
+        is_behind = self.by("GreaterOrEqual", last, self.by("Add", sides, begins))
+        is_behind = self.emit("Cast", [is_behind], to=self.onnx.TensorProto.INT64)
+        last = self.by("Sub", last, self.by("Mul", is_behind, strides))
+        more = self.by("Max", self.by("Sub", self.by("Add", last, reach - padding), sides), 0)
+        around = self.constant(np.array([0, 0, *begins, 0, 0, *ends]))
+        behind = self.emit("Concat", [self.constant(np.zeros(4 + rank, np.int64)), more], axis=0)
+        padded = []
+        for tensor, value in ((source, 0), (self.ones(sizes), counts_padding)):
+            inside = self.emit("Pad", [tensor, around, self.constant(np.float32(value))])
+            padded.append(self.emit("Pad", [inside, behind, self.constant(np.float32(0))]))
+        self.emit_means(*padded, own, node.output[0])
         return True
 
     def open_margins(self, own: dict[str, Any], sides: str, is_upper: bool) -> list[str]:

@@ -52,6 +52,20 @@ def test_padding_that_is_the_same_for_all_sizes_is_stated(kind, own):
         np.testing.assert_allclose(ort_run(ported, x)[0], ort_run(model, x)[0], rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("kernel, step, pad", [(3, 2, 0), (3, 2, 1), (2, 2, 0), (5, 3, 1), (2, 3, 0), (2, 3, 1)])
+@pytest.mark.parametrize("counts_padding", [0, 1])
+def test_means_of_open_sizes_may_round_up(needs_compiler, tmp_path, kernel, step, pad, counts_padding):
+    """What lies behind the padding counts in no mean."""
+    model = network("AveragePool", {
+        "kernel_shape": [kernel, 2], "strides": [step, 1], "pads": [pad, 0] * 2, "ceil_mode": 1,
+        "count_include_pad": counts_padding})
+    module = together.compiled(tmp_path, {"alone": model})
+    for rows in (8, 9, 10, 11, 12, 13):
+        x = floats(1, 3, rows, 7)
+        np.testing.assert_allclose(
+            module.call({"alone": [x]})["alone"], ort_run(model, {"x": x})[0], rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("own", [{}, {"axes": [-1, 1]}])
 def test_the_middle_of_open_sizes(needs_compiler, tmp_path, own):
     wanted = np.array([1, 3, 6, 9]) if not own else np.array([9, 3])
