@@ -354,7 +354,7 @@ def test_calls_of_long_layers_are_short(needs_compiler, tmp_path, steps, batch, 
         net.nodes.append(onnx.helper.make_node(kind, ["x", *weights], outputs, hidden_size=hidden, **options))
         cases[kind, output] = net, [steps, batch, inputs], net.node("Tanh", outputs[output])
     for case, (found, _) in check_together(tmp_path, cases).items():
-        assert found[f"takt_{case[0].lower()}_tile_f32"] == calls[case[0] == "LSTM"], case
+        assert found[f"takt_{case[0].lower()}_steps_f32"] == calls[case[0] == "LSTM"], case
 
 
 @pytest.mark.parametrize("change", [{"direction": "reverse"}, {"input_forget": 1}, {"clip": 3.0}])
