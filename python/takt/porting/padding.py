@@ -68,6 +68,7 @@ class PaddingPorter:
         return True
 
     def ones(self, sizes: str) -> str:
+        """A tensor of these sizes, whose numbers are all 1."""
         return self.emit("Expand", [self.constant(np.ones((), np.float32)), sizes])
 
     def emit_means(self, source: str, counted: str, own: dict[str, Any], output: str) -> None:

@@ -77,8 +77,8 @@ class PlacePorter:
         return (halves, others) if way == "SAME_UPPER" else (others, halves)
 
     def on_last_place(self, node: Any) -> bool:
-        """Of equal ones, an ArgMax or an ArgMin may ask for the last. The compiler counts it from the wrong end along
-        an axis of open size."""
+        """An ArgMax or an ArgMin may ask for the last of equal ones. The compiler takes the first along an axis of open
+        size."""
         source, own = node.input[0], self.attributes(node)
         shape = self.shapes.get(source)
         if not own.pop("select_last_index", 0) or not shape:
