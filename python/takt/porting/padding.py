@@ -53,23 +53,23 @@ class PaddingPorter:
             return False
         (source,), (output,), rank = node.input, node.output, len(own["kernel_shape"])
         is_upper = own.pop("auto_pad") == b"SAME_UPPER"
-        kind = self.types[source]
-        bounds = [self.constant(np.array([each])) for each in (2, 2 + rank)]
-        sizes = self.emit("Shape", [source])
-        sides = self.emit("Slice", [sizes, *bounds])
-        pads = self.emit("Concat", self.open_margins(own, sides, is_upper), axis=0)
-        zero = self.constant(np.zeros((), self.onnx.helper.tensor_dtype_to_np_dtype(kind)))
-        filling = self.least(kind) if node.op_type == "MaxPool" else zero
+        pads = self.emit("Concat", self.open_margins(own, self.sides(source, rank), is_upper), axis=0)
+        zero = self.number(0, source)
+        filling = self.least(self.types[source]) if node.op_type == "MaxPool" else zero
         padded = self.emit("Pad", [source, pads, filling])
         if node.op_type != "AveragePool" or own.pop("count_include_pad", 0):
             self.emit(node.op_type, [padded], output, **own)
             return True
-        self.emit_means(padded, self.emit("Pad", [self.ones(sizes), pads, zero]), own, output)
+        self.emit_means(padded, self.emit("Pad", [self.ones_like(source), pads, zero]), own, output)
         return True
 
-    def ones(self, sizes: str) -> str:
-        """A tensor of these sizes, whose numbers are all 1."""
-        return self.emit("Expand", [self.constant(np.ones((), np.float32)), sizes])
+    def sides(self, source: str, rank: int) -> str:
+        """The sizes of an image behind its samples and channels."""
+        return self.emit("Slice", [self.emit("Shape", [source]), *map(self.constant, ([2], [2 + rank]))])
+
+    def ones_like(self, source: str) -> str:
+        """A tensor of the sizes and the type of another one, whose numbers are all 1."""
+        return self.emit("Add", [self.zeros_like(source, self.types[source]), self.number(1, source)])
 
     def emit_means(self, source: str, counted: str, own: dict[str, Any], output: str) -> None:
         """Means of what counts: the share of a window that does is a mean of ones."""
@@ -89,8 +89,7 @@ class PaddingPorter:
             return False
         del own["ceil_mode"]
         reach, padding = (kernel - 1) * dilations + 1, begins + ends
-        sizes = self.emit("Shape", [source])
-        sides = self.emit("Slice", [sizes, *(self.constant(np.array([each])) for each in (2, 2 + rank))])
+        sides = self.sides(source, rank)
         steps = self.by("Div", self.by("Add", sides, padding - reach + strides - 1), strides)
         last = self.by("Mul", steps, strides)  # The last window's place. It is none if it is behind the image.
         is_behind = self.by("GreaterOrEqual", last, self.by("Add", sides, begins))
@@ -100,9 +99,9 @@ class PaddingPorter:
         around = self.constant(np.array([0, 0, *begins, 0, 0, *ends]))
         behind = self.emit("Concat", [self.constant(np.zeros(4 + rank, np.int64)), more], axis=0)
         padded = []
-        for tensor, value in ((source, 0), (self.ones(sizes), counts_padding)):
-            inside = self.emit("Pad", [tensor, around, self.constant(np.float32(value))])
-            padded.append(self.emit("Pad", [inside, behind, self.constant(np.float32(0))]))
+        for tensor, value in ((source, 0), (self.ones_like(source), counts_padding)):
+            inside = self.emit("Pad", [tensor, around, self.number(value, source)])
+            padded.append(self.emit("Pad", [inside, behind, self.number(0, source)]))
         self.emit_means(*padded, own, node.output[0])
         return True
 
@@ -142,6 +141,5 @@ class PaddingPorter:
         first, _ = self.halves(self.by("Sub", sizes, kept))
         part = self.emit("Slice", [source, first, self.by("Add", first, kept)])
         pads = self.emit("Concat", self.halves(self.by("Sub", wanted, kept)), axis=0)
-        zero = np.zeros((), self.onnx.helper.tensor_dtype_to_np_dtype(self.types[source]))
-        self.emit("Pad", [part, pads, self.constant(zero)], node.output[0])
+        self.emit("Pad", [part, pads, self.number(0, source)], node.output[0])
         return True
