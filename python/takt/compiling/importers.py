@@ -363,14 +363,7 @@ def _rows_of_hardmax(graph: Any) -> None:
                   helper.make_node("Flatten", node.input, [f"{stem}.rows"], axis=axis),
                   helper.make_node("Hardmax", [f"{stem}.rows"], [f"{stem}.most"], axis=-1),
                   helper.make_node("Reshape", [f"{stem}.most", f"{stem}.sizes"], node.output)]
-    _replace_nodes(graph, nodes)
-
-
-def _replace_nodes(graph: Any, nodes: list[Any]) -> None:
-    """Gives a graph these nodes, of which some may be its own."""
-    kept = [type(node).FromString(node.SerializeToString()) for node in nodes]
-    del graph.node[:]
-    graph.node.extend(kept)
+    graphs.replace_nodes(graph, nodes)
 
 
 def _slopes_of_channels(model: Any) -> None:
@@ -403,7 +396,7 @@ def _resize_as_before(graph: Any, newer: set[str]) -> None:
             before = _smaller_before(node, scales.get(node.input[2]) if len(node.input) > 2 else None, graph)
             nodes += [] if before is None else [before]
         nodes.append(node)
-    _replace_nodes(graph, nodes)
+    graphs.replace_nodes(graph, nodes)
 
 
 def _smaller_before(node: Any, scales: np.ndarray | None, graph: Any) -> Any:

@@ -205,6 +205,13 @@ def needed(nodes: Iterable[Any], results: Iterable[str]) -> tuple[list[Any], set
     return kept[::-1], used
 
 
+def replace_nodes(owner: Any, nodes: Iterable[Any]) -> None:
+    """Gives a graph or a function these nodes, of which some may be its own."""
+    kept = [type(node).FromString(node.SerializeToString()) for node in nodes]
+    del owner.node[:]
+    owner.node.extend(kept)
+
+
 def drop_unused(graph: Any) -> set[str]:
     """Drops nodes that the results do not depend on. Returns the tensors that are read, with the results."""
     kept, used = needed(graph.node, (value.name for value in graph.output))

@@ -53,9 +53,7 @@ def _order_nodes(owner: Any) -> None:
             if not waits[reader]:
                 heapq.heappush(ready, reader)
     if len(places) == len(waits):
-        nodes = [type(owner.node[i]).FromString(owner.node[i].SerializeToString()) for i in places]
-        del owner.node[:]
-        owner.node.extend(nodes)
+        graphs.replace_nodes(owner, [owner.node[i] for i in places])
 
 
 def _spell_graph(graph: Any) -> None:
