@@ -16,7 +16,7 @@ _SMALL_WEIGHTS = 1_000_000
 # The same where sizes are open, since Takt's own kernels take no products there.
 _SMALL_OPEN_WEIGHTS = 1 << 15
 # A product of fewer multiply-adds, or with a side that is shorter, gains nothing by tiled data. Without them, the
-# compiler's code for larger ones is up to 28 times slower where their sides are no multiples of 16.
+# compiler's code for larger ones is up to 24 times slower where their sides are no multiples of 16.
 _PRODUCT_MULTIPLY_ADDS, _PRODUCT_SIDE = 1 << 16, 16
 _TURNING = {"GRU", "If", "LSTM", "Loop", "RNN", "Scan"}  # The data of products in them would be tiled in each turn.
 
