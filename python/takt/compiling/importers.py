@@ -169,6 +169,7 @@ def _read_network(model: Any, path: pathlib.Path) -> Source:
     left: list[str] = []
     one, chunks = None, {}
     try:
+        inference.round_scales(model)
         known = overhang.cut(porter.in_standard(_of_opset(model)))
         try:
             one = samples.split(known, functools.partial(porter.in_terms_of, samples.KNOWN))
@@ -217,6 +218,7 @@ def _load_onnx(path: pathlib.Path) -> Any:
         if model.functions:
             model = onnx.inliner.inline_local_functions(model)
         plain.spell(model)
+        inference.round_scales(model)
         inference.drop_false_shapes(model)
         return model
     except CompileError as error:

@@ -72,6 +72,7 @@ def folded(model: Any, samples: int = 1) -> Folded:
     result = Folded(type(model)())
     result.model.CopyFrom(model)
     for _ in range(_ROUNDS_MAX):
+        inference.round_scales(result.model)
         inference.infer_shapes(result.model)
         if not _Round(result, samples).run():
             break
