@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
@@ -119,12 +119,21 @@ class SamplingReducer:
         return self.emit(op, [name, other])
 
 
+# The pixel that each `nearest_mode` of Resize takes for a place.
+NEAREST: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "round_prefer_floor": lambda places: np.ceil(places - 0.5),
+    "round_prefer_ceil": lambda places: np.floor(places + 0.5),
+    "floor": np.floor,
+    "ceil": np.ceil,
+}
+
+
 def places(size: int, out_size: int, scale: float, way: str) -> np.ndarray:
     """Where the results of Resize lie among the `size` elements of an axis.
 
     way    its coordinate_transformation_mode, but for tf_crop_and_resize.
     """
-    x = np.arange(out_size)
+    x = np.arange(out_size, dtype=np.float32)  # Rounded as ONNX Runtime rounds.
     if way == "asymmetric":
         return x / scale
     if way == "align_corners":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 
@@ -59,10 +59,14 @@ class ResizePorter:
             return True
         if is_known and self.resize_as_image(node, rank):
             return True
-        if is_known and rank not in (2, 3) or (mode != "nearest" and not is_float):
+        is_image = rank > 4 or axes is None or all(each.axis > 1 for each in axes)
+        if is_known and rank not in (2, 3) and is_image or (mode != "nearest" and not is_float):
             return False
         if axes is None:
             return False
+        if is_known and rank == 4 and len(axes) <= 2:
+            self.resize_turned(node, axes)
+            return True
         name, outside = node.input[0], np.zeros([1], bool)
         for each in axes:
             places = _places(each, way)
@@ -70,7 +74,7 @@ class ResizePorter:
                 is_outside = (places < 0) | (places > each.size - 1)
                 outside = outside | is_outside.reshape([-1 if i == each.axis else 1 for i in range(rank)])
             if mode == "nearest":
-                nearest = _NEAREST[own.get("nearest_mode", b"round_prefer_floor").decode()](places)
+                nearest = sampling.NEAREST[own.get("nearest_mode", b"round_prefer_floor").decode()](places)
                 name = self.gather(name, each.axis, np.clip(nearest, 0, each.size - 1))
             else:
                 name = self.blend(name, each, _weights(each, places, mode, own), rank)
@@ -98,6 +102,16 @@ class ResizePorter:
         found = self.emit("Resize", [image, "", *(["", wanted] if sizes else [wanted])], **self.attributes(node))
         self.emit("Squeeze", [found, axes], node.output[0])
         return True
+
+    def resize_turned(self, node: Any, axes: list[_Axis]) -> None:
+        """The rows and the columns of an image with the channels last, for example, become its last dimensions."""
+        changed = [each.axis for each in axes]
+        changed = [axis for axis in range(4) if axis not in changed][:4 - len(changed)] + changed
+        turned = self.emit("Transpose", [node.input[0]], perm=changed)
+        given = [self.constant(self.constants[name][changed]) if self.constants.get(name, np.zeros(0)).size else ""
+                 for name in node.input[2:]]
+        found = self.emit("Resize", [turned, "", *(given if given[-1] else given[:1])], **self.attributes(node))
+        self.emit("Transpose", [found], node.output[0], perm=np.argsort(changed).tolist())
 
     def axes_of(self, node: Any, own: dict[str, Any], shape: list[int | None], way: str) -> list[_Axis] | None:
         """The axes that change; None where something is not known."""
@@ -148,14 +162,6 @@ class ResizePorter:
             part = self.emit("Mul", [self.gather(name, each.axis, places), share])
             total = self.emit("Add", [total, part]) if total else part
         return total
-
-
-_NEAREST: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "round_prefer_floor": lambda places: np.ceil(places - 0.5),
-    "round_prefer_ceil": lambda places: np.floor(places + 0.5),
-    "floor": np.floor,
-    "ceil": np.ceil,
-}
 
 
 def _places(each: _Axis, way: str) -> np.ndarray:

@@ -1201,6 +1201,18 @@ def test_sequences_and_single_channels_are_resized_as_images(needs_compiler, tmp
     check_compiled(tmp_path, cases, functools.partial(np.testing.assert_allclose, atol=1e-5))
 
 
+def test_rows_and_columns_are_resized_before_the_channels(needs_compiler, tmp_path):
+    cases = {}
+    for mode, sizes in (("linear", (2, 9, 3, 3)), ("nearest", (2, 9, 3, 3)), ("linear", (2, 4, 11, 3)),
+                        ("nearest", (3, 4, 5, 5)), ("nearest", (4, 8, 10, 6))):
+        for is_scaled in (False, True):
+            given = np.float32(sizes) / np.float32([2, 4, 5, 3]) if is_scaled else np.array(sizes)
+            resize = helper.make_node("Resize", ["x", "", *([] if is_scaled else [""]), "given"], ["y"], mode=mode)
+            model = model_of([resize], {"x": [2, 4, 5, 3]}, {"y": None}, given=given)
+            cases[mode, sizes, is_scaled] = model, {"x": floats(2, 4, 5, 3)}
+    check_compiled(tmp_path, cases, functools.partial(np.testing.assert_allclose, atol=1e-5))
+
+
 @pytest.mark.parametrize("mode", ["nearest", "linear"])
 @pytest.mark.parametrize("way", ["asymmetric", "half_pixel"])
 def test_volumes_are_resized_along_each_axis(mode, way):
