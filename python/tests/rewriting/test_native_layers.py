@@ -458,12 +458,29 @@ def test_images_are_resized_by_any_factor(needs_compiler, tmp_path):
     check_calls(tmp_path, cases, "takt_blend_f32")
 
 
-def test_small_images_are_enlarged_by_products(needs_compiler, tmp_path):
+def test_images_of_any_channels_are_resized_with_the_channels_first(needs_compiler, tmp_path):
+    images = {}
+    for channels, height, width, sizes in ((1, 8, 9, (64, 72)), (3, 40, 41, (75, 20)), (5, 50, 60, (31, 90)),
+                                           (17, 9, 30, (40, 30))):
+        for own in ({}, {"coordinate_transformation_mode": "align_corners"},
+                    {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"},
+                    {"mode": "nearest", "nearest_mode": "ceil"}, {"mode": "nearest"}):
+            own = {"mode": "linear", **own}
+            if own["mode"] == "nearest" and sizes[0] * sizes[1] < height * width:
+                continue
+            net = Net()
+            image = net.node("Sigmoid", "x") if channels < 5 else net.conv("x", channels, channels)
+            wide = net.node("Resize", image, "", "", net.constant(np.array([1, channels, *sizes])), **own)
+            images[own["mode"], *own.values(), sizes] = net, (1, channels, height, width), net.node("Sigmoid", wide)
+    for mode, function in (("linear", "takt_blend_f32"), ("nearest", "takt_gather_f32")):
+        check_calls(tmp_path, {key: case for key, case in images.items() if key[0] == mode}, function)
+
+
+def test_smaller_images_of_few_channels_stay_as_they_lie(needs_compiler, tmp_path):
     net = Net()
-    wide = net.node("Resize", net.node("Sigmoid", "x"), "", "", net.constant(np.array([1, 3, 40, 41])), mode="linear",
-                    coordinate_transformation_mode="align_corners")
-    factor = net.constant(np.float32([[[2]], [[3]], [[4]]]))
-    check(tmp_path, net, (1, 3, 8, 9), net.node("Mul", wide, factor), "takt_conv2d_f32", 1e-5)
+    image = net.node("Cast", net.node("Transpose", "x", perm=[0, 3, 1, 2]), to=1)
+    small = net.node("Resize", image, "", "", net.constant(np.array([1, 3, 33, 48])), mode="linear")
+    check(tmp_path, net, (1, 60, 80, 3), net.conv(small, 3, 16), "takt_blend_f32", 1e-4)
 
 
 def test_scales_of_channels_go_into_the_weights(needs_compiler, tmp_path):
