@@ -16,7 +16,7 @@ from typing import Any, Iterator
 import numpy as np
 
 from . import (attention, batches, before_resize, beginnings, boxes, branches, channels_last, endings, equals, joined,
-               norms, open_resize, opened, paired, parted, quantized, recurrent, scatter, signed, slicing, stretched,
+               norms, open_resize, opened, paired, parted, quantized, recurrent, resize, scatter, signed, slicing,
                tiled_calls, top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, names, open_sizes
 from .channels_last import TO_FIRST, TO_LAST
@@ -88,7 +88,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
                 channels_last.ChannelsLastRewriter, endings.EndingRewriter, joined.JoinedRewriter,
                 norms.NormRewriter, open_resize.OpenResizeRewriter, opened.OpenRewriter, paired.PairedRewriter,
                 parted.PartedRewriter, recurrent.RecurrentRewriter, scatter.ScatterRewriter, slicing.SlicingRewriter,
-                stretched.StretchRewriter, top_k.TopKRewriter, graphs.NodeReader):
+                resize.ResizeRewriter, top_k.TopKRewriter, graphs.NodeReader):
     def __init__(self, model: Any, precision: str) -> None:
         import onnx
 

@@ -18,7 +18,7 @@ _LAST_AXES = {"ArgMax", "ArgMin", "Sigmoid", "Softmax"}  # They read a result wi
 _RESULT_MIN = 1 << 12  # Numbers.
 
 
-class StretchRewriter:
+class ResizeRewriter:
     """The part of the rewriter that knows Resize."""
 
     def on_resize(self, node: Any) -> bool:
