@@ -48,10 +48,12 @@ int BlendImport(void* parameters, void* context, void*) {
       !AreInside(p, begin, end)) {
     return kImportInvalid;
   }
-  static_cast<const kernels::F32Kernels*>(context)->blend(
-      {p.size, p.count, p.inner},
-      {p.input.data(), p.first.data(), p.share.data(), p.output.data()}, begin,
-      end);
+  const kernels::BlendKernel blend =
+      p.inner == 1 ? kernels::BlendNumbers
+                   : static_cast<const kernels::F32Kernels*>(context)->blend;
+  blend({p.size, p.count, p.inner},
+        {p.input.data(), p.first.data(), p.share.data(), p.output.data()},
+        begin, end);
   return 0;
 }
 

@@ -29,6 +29,10 @@ using BlendKernel = void (*)(const BlendShape& shape,
                              const BlendOperands& operands, int64_t begin,
                              int64_t end);
 
+// The same for an `inner` of 1, whose neighbours no vector has side by side.
+void BlendNumbers(const BlendShape& shape, const BlendOperands& operands,
+                  int64_t begin, int64_t end);
+
 }  // namespace takt::kernels
 
 #endif  // TAKT_KERNELS_BLEND_H_

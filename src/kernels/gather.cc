@@ -22,8 +22,6 @@ void Gather(const GatherShape& s, const GatherOperands& o, int64_t begin,
             s.row_bytes;
     if (bytes == 4) {  // A number takes no call.
       std::memcpy(to, from, 4);
-    } else if (bytes == 1) {
-      *to = *from;
     } else {
       std::memcpy(to, from, bytes);
     }
