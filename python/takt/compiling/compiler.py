@@ -18,7 +18,7 @@ import time
 import warnings
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
-from . import answers, declarations, dispatches, importers, placing, recipes, targets
+from . import answers, declarations, dispatches, importers, placing, recipes, targets, transposes
 from ..errors import CompileError, Error, InvalidArgument
 from ..networks import static_shapes
 from ..module import Module, load
@@ -481,7 +481,7 @@ class Job:
     def _compile(self, recipe: recipes.Recipe) -> Artifact:
         version = compiler_version()
         mlir = self._program(recipe)
-        command_flags = self._flags(recipe)
+        command_flags = self._flags(recipe, mlir)
         key = self._hash_of(recipe, mlir)
         key.update("\0".join([version, _machine(self.target), _NPU if self.has_npu else "", *command_flags]).encode())
         if recipe.tiles:
@@ -513,8 +513,9 @@ class Job:
             raise CompileError(f"recipe {recipe.name}: the program has nothing for Takt's kernels")
         return mlir
 
-    def _flags(self, recipe: recipes.Recipe) -> list[str]:
-        own_flags = (*recipe.flags, *self.flags)
+    def _flags(self, recipe: recipes.Recipe, mlir: bytes) -> list[str]:
+        own_flags = [*recipe.flags, *self.flags]
+        own_flags += transposes.flags_for(mlir, own_flags)
         return [
             f"--iree-input-type={self.input_type}",
             *targets.flags_of(self.target, own_flags),
@@ -525,8 +526,9 @@ class Job:
         """The tiles that the compiler chooses for each dispatch."""
         with _passes("compiling"), tempfile.TemporaryDirectory(prefix="takt-", dir=self.cache) as scratch:
             source = pathlib.Path(scratch, "program.mlir")
-            source.write_bytes(self._program(recipe))
-            return dispatches.tiles_of(self._configure(source, self._flags(recipe), recipe))
+            mlir = self._program(recipe)
+            source.write_bytes(mlir)
+            return dispatches.tiles_of(self._configure(source, self._flags(recipe, mlir), recipe))
 
     def compile_or_fall_back(self, *chosen: recipes.Recipe) -> Artifact:
         """By the first recipe that compiles; behind the last come its fallbacks."""
