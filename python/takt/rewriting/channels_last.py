@@ -24,7 +24,10 @@ class ChannelsLastRewriter:
             return False
         if any(name and name not in self.constants for name in node.input[1:]):
             return False
-        return self.copy_last(node, [self.last[node.input[0]], *node.input[1:]])
+        is_copied = self.copy_last(node, [self.last[node.input[0]], *node.input[1:]])
+        if is_copied and self.last[node.input[0]] in self.combined:
+            self.combined.add(self.last[node.output[0]])
+        return is_copied
 
     def on_elementwise(self, node: Any) -> bool:
         if node.op_type == "Add" and self.quantized_add(node):
@@ -49,7 +52,10 @@ class ChannelsLastRewriter:
                 inputs.append(self.constant(self.constants[name][None].transpose(TO_LAST)))
             else:
                 return False
-        return self.copy_last(node, inputs)
+        is_copied = self.copy_last(node, inputs)
+        if is_copied and sum(math.prod(map(open_sizes.nominal, self.sizes(name))) > 1 for name in node.input) > 1:
+            self.combined.add(self.last[node.output[0]])
+        return is_copied
 
     def on_concat(self, node: Any) -> bool:
         shape = self.sizes(node.output[0])

@@ -101,3 +101,18 @@ def test_products_of_channels_make_images(needs_compiler, tmp_path):
     for count, (calls, kernels) in check_together(tmp_path, cases).items():
         assert calls == {"takt_conv2d_f32": 2 + 2 * count, "takt_depthwise2d_f32": count}
         assert any(kernel.has_residual for kernel in kernels)
+
+
+def test_what_several_tensors_give_is_computed_before_its_channels_come_first(needs_compiler, tmp_path):
+    pytest.importorskip("onnxruntime")
+    cases = {}
+    for kind in ("combined", "activation after that", "activation"):
+        net = Net()
+        image = net.conv("x", 3, 20)
+        means = net.node("Sigmoid", net.node("GlobalAveragePool", image))
+        y = net.node("MaxPool", image, kernel_shape=[2, 2]) if kind == "activation" else net.node("Mul", image, means)
+        cases[kind] = net, [1, 3, 9, 10], y if kind == "combined" else net.node("Tanh", y)
+        network, _ = rewriter.rewrite(net.model(*cases[kind][1:]))
+        barriers = [node.op_type for node in network.graph.node].count("TaktBarrier")
+        assert barriers == (0 if kind == "activation" else 1), kind
+    check_together(tmp_path, cases)
