@@ -467,34 +467,52 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         th, tw = -(-kh // sh), -(-kw // sw)
         if groups != 1 or dilations != [1, 1] or th * tw > TAPS_MAX or c * sh * sw > CHANNELS_MAX:
             return False
-        ph, pw = oh + th - 1, ow + tw - 1
-        images = self.framed(self.to_first(node.input[0]), (n, c, h, w), [top, left], (ph * sh, pw * sw))
+        ph, pw, channels = oh + th - 1, ow + tw - 1, c * sh * sw
+        quantized, found = self.quantized_weights(node, 0), self.quantization.tensors.get(node.input[0])
+        # Groups that were joined and taps that were left out are so in the floats alone.
+        is_quantized = quantized is not None and found is not None and quantized[0].shape == weights.shape
+        source, zero, factors = node.input[0], 0, None
+        if is_quantized:
+            (source, scale), (weights, factors) = found, quantized
+            zero = scale.zero_point
+        element = self.element_types[source]
+        images = self.framed(self.to_first(source), (n, c, h, w), [top, left], (ph * sh, pw * sw), zero, element)
         split = self.emit("Reshape", [images, self.constant(np.array([n, c, ph, sh, pw, sw]))],
-                          self.fresh("patches"), (n, c, ph, sh, pw, sw))
-        turned = self.emit("Transpose", [split], self.fresh("patches"), (n, ph, pw, c, sh, sw),
+                          self.fresh("patches"), (n, c, ph, sh, pw, sw), element=element)
+        turned = self.emit("Transpose", [split], self.fresh("patches"), (n, ph, pw, c, sh, sw), element=element,
                            perm=[0, 2, 4, 1, 3, 5])
-        channels = c * sh * sw
         patches = self.emit("Reshape", [turned, self.constant(np.array([n, ph, pw, channels]))],
-                            self.fresh("patches"), (n, ph, pw, channels))
+                            self.fresh("patches"), (n, ph, pw, channels), element=element)
         whole = np.pad(weights, ((0, 0), (0, 0), (0, th * sh - kh), (0, tw * sw - kw)))
         own = whole.reshape(oc, c, th, sh, tw, sw).transpose(0, 1, 3, 5, 2, 4).reshape(oc, channels, th, tw)
+        of_patches = (n, ph, pw, channels, oh, ow, oc, th, tw, 1, 1, 1, 1, 0, 0, 1)
+        if is_quantized:
+            floats = self.fresh("floats")
+            self.last[patches], self.quantization.tensors[floats] = patches, (patches, scale)
+            return self.quantized_product(self.with_inputs(node, [floats, *node.input[1:]]), own, factors, bias, 1,
+                                          of_patches, None, node.output[0])
         function, packed = self.packed(own, bias, 1, False)
-        kernel = make_kernel(function, (n, ph, pw, channels, oh, ow, oc, th, tw, 1, 1, 1, 1, 0, 0, 1))
-        twin = self.kernel(kernel, [patches, *packed], self.fresh("conv"), (n, oh, ow, oc))
+        twin = self.kernel(make_kernel(function, of_patches), [patches, *packed], self.fresh("conv"), (n, oh, ow, oc))
         self.set_last(node.output[0], twin)
         return True
 
-    def framed(self, images: str, shape: tuple[int, ...], begins: list[int], sizes: tuple[int, int]) -> str:
-        """Images with zeros before them, and as many behind as make these sizes, or cut off there."""
+    def framed(self, images: str, shape: tuple[int, ...], begins: list[int], sizes: tuple[int, int], zero: int,
+               element: int) -> str:
+        """Images with zeros before them, and as many behind as make these sizes, or cut off there.
+
+        zero      what stands for 0 in elements of the type `element`.
+        """
         kept = [min(size - begin, old) for size, begin, old in zip(sizes, begins, shape[2:])]
         if kept != list(shape[2:]):
             bounds = [[0, 0], kept, [2, 3]]
             images = self.emit("Slice", [images, *(self.constant(np.array(each)) for each in bounds)],
-                               self.fresh("patches"), (*shape[:2], *kept))
+                               self.fresh("patches"), (*shape[:2], *kept), element=element)
         ends = [size - begin - old for size, begin, old in zip(sizes, begins, kept)]
         if any((*begins, *ends)):
             pads = self.constant(np.array([0, 0, *begins, 0, 0, *ends]))
-            images = self.emit("Pad", [images, pads], self.fresh("patches"), (*shape[:2], *sizes))
+            value = self.constant(np.array(zero, self.onnx.helper.tensor_dtype_to_np_dtype(element)))
+            images = self.emit("Pad", [images, pads, value], self.fresh("patches"), (*shape[:2], *sizes),
+                               element=element)
         return images
 
     def window(self, node: Any, kernel: tuple[int, int], in_shape: tuple[int, ...],

@@ -736,6 +736,25 @@ def test_many_taps_are_few_of_patches(needs_compiler, tmp_path):
         assert len(kernels) == 1, shape
 
 
+def test_patches_of_bytes_stay_bytes(needs_compiler, tmp_path):
+    pytest.importorskip("onnxruntime")
+    cases = {}
+    for shape, kernel, strides, pads in (
+            ((1, 3, 48, 24), 12, [12, 12], [0, 0, 0, 0]), ((2, 3, 55, 26), 12, [12, 12], [0, 0, 0, 0]),
+            ((1, 3, 61, 50), 16, [8, 8], [3, 4, 5, 6])):
+        for ends_in_bytes in (False, True):
+            net = QuantizedNet()
+            x = net.product("Conv", net.quantize("x", 0.03, 9), 0.03, (20, 3, kernel, kernel), 0, strides=strides,
+                            pads=pads)
+            cases[shape, ends_in_bytes] = net, shape, net.quantize(x, 0.1, 5) if ends_in_bytes else x
+    found, pairs = compared(tmp_path, cases, devices=["local-task"])
+    for (shape, ends_in_bytes), (calls, _) in found.items():
+        assert list(calls) == ["takt_conv2d_i8" if ends_in_bytes else "takt_conv2d_i8_f32"], shape
+    for (shape, ends_in_bytes), want, got in pairs:
+        assert np.unique(want).size > 20, shape
+        assert np.abs(got - want).max() <= (0.101 if ends_in_bytes else 1e-5 * np.ptp(want)), shape
+
+
 def test_volumes_are_convolved_along_their_images(needs_compiler, tmp_path):
     """As a convolution of rows, which ends with the activation and the sum behind it."""
     pytest.importorskip("onnx")
