@@ -119,28 +119,33 @@ class SamplingReducer:
         return self.emit(op, [name, other])
 
 
-# The pixel that each `nearest_mode` of Resize takes for a place.
-NEAREST: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "round_prefer_floor": lambda places: np.ceil(places - 0.5),
-    "round_prefer_ceil": lambda places: np.floor(places + 0.5),
-    "floor": np.floor,
-    "ceil": np.ceil,
-}
-
-
 def places(size: int, out_size: int, scale: float, way: str) -> np.ndarray:
     """Where the results of Resize lie among the `size` elements of an axis.
 
     way    its coordinate_transformation_mode, but for tf_crop_and_resize.
     """
-    x = np.arange(out_size, dtype=np.float32)  # Rounded as ONNX Runtime rounds.
+    # Steps and their order are those of ONNX Runtime: a place may lie on the border between two elements.
+    x, size_f, out_size_f, scale_f = np.arange(out_size, dtype=np.float32), *map(np.float32, (size, out_size, scale))
+    half = np.float32(0.5)
     if way == "asymmetric":
-        return x / scale
+        return x / scale_f
     if way == "align_corners":
-        return x * (size - 1) / (out_size - 1) if out_size > 1 else 0.0 * x
-    found = (x + 0.5) / scale - 0.5
+        return x * (size_f - 1) / (out_size_f - 1) if out_size > 1 else 0 * x
     if way == "pytorch_half_pixel" and out_size == 1:
-        return 0.0 * x
-    if way == "half_pixel_symmetric":
-        found += size / 2 * (1 - out_size / (scale * size))
-    return found
+        return 0 * x
+    offset = size_f / 2 * (1 - out_size_f / (scale_f * size_f)) if way == "half_pixel_symmetric" else np.float32(0)
+    return offset + (x + half) / scale_f - half
+
+
+def nearest(places: np.ndarray, size: int, own: dict[str, Any]) -> np.ndarray:
+    """The elements of an axis that a Resize with the attributes `own` takes for these places."""
+    way = own.get("nearest_mode", b"round_prefer_floor").decode()
+    return np.clip(_NEAREST[way](places), 0, size - 1).astype(np.int64)
+
+
+_NEAREST: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "round_prefer_floor": lambda places: np.ceil(places - 0.5),
+    "round_prefer_ceil": lambda places: np.floor(places + 0.5),
+    "floor": np.floor,
+    "ceil": np.ceil,
+}

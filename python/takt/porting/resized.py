@@ -74,8 +74,7 @@ class ResizePorter:
                 is_outside = (places < 0) | (places > each.size - 1)
                 outside = outside | is_outside.reshape([-1 if i == each.axis else 1 for i in range(rank)])
             if mode == "nearest":
-                nearest = sampling.NEAREST[own.get("nearest_mode", b"round_prefer_floor").decode()](places)
-                name = self.gather(name, each.axis, np.clip(nearest, 0, each.size - 1))
+                name = self.gather(name, each.axis, sampling.nearest(places, each.size, own))
             else:
                 name = self.blend(name, each, _weights(each, places, mode, own), rank)
         if outside.any():

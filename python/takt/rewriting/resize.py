@@ -68,8 +68,7 @@ class ResizeRewriter:
         places = sampling.places(size, out_size, scale, own.get("coordinate_transformation_mode", b"half_pixel").decode())
         outer, inner = math.prod(shape[:place]), math.prod(shape[place + 1:])
         if own.get("mode", b"nearest") == b"nearest":
-            nearest = sampling.NEAREST[own.get("nearest_mode", b"round_prefer_floor").decode()]
-            first, share = np.clip(nearest(places), 0, size - 1).astype(np.int32), np.zeros(0, np.float32)
+            first, share = sampling.nearest(places, size, own).astype(np.int32), np.zeros(0, np.float32)
             function, numbers = "takt_gather_f32", (outer, size, inner, out_size)
         else:
             places = np.clip(places, 0, size - 1)
