@@ -16,6 +16,7 @@ _TILE_NUMBERS = 1 << 16
 _CHANNELS_MIN = 8  # With fewer, a larger image is resized with the channels first.
 _LAST_AXES = {"ArgMax", "ArgMin", "Sigmoid", "Softmax"}  # They read a result with the channels first.
 _RESULT_MIN = 1 << 12  # Numbers.
+_ANY_SIZE = 4  # Pixels, of which those at both ends have two others between them.
 
 
 class ResizeRewriter:
@@ -99,23 +100,20 @@ class ResizeRewriter:
                 or attributes.get("mode", b"nearest") != b"nearest"):
             return False
         is_open = open_sizes.is_open((*in_shape, *out_shape))
-        if (open_sizes.repetitions(node, self) is None if is_open
-                else out_shape[2] % in_shape[2] or out_shape[3] % in_shape[3]):
+        if is_open:
+            factors = open_sizes.repetitions(node, self)
+        else:
+            factors = out_shape[2] // in_shape[2], out_shape[3] // in_shape[3]
+        if factors is None or not self.repeats(node, in_shape, out_shape, factors):
             return False
-        mode = attributes.get("coordinate_transformation_mode", b"half_pixel")
-        if mode not in (b"half_pixel", b"asymmetric", b"pytorch_half_pixel"):
-            return False
-        if mode == b"asymmetric" and attributes.get("nearest_mode", b"") != b"floor":
-            return False
+        up, across = factors
         n, c, h, w = in_shape
         element = self.element_types[source]
         if is_open:
-            up, across = open_sizes.repetitions(node, self)
             self.set_last(node.output[0], self.emit(
                 "TaktRepeat", [self.last[source]], self.fresh("resize"), (n, *out_shape[2:], c), DOMAIN, element,
                 up=up, across=across))
             return True
-        up, across = out_shape[2] // h, out_shape[3] // w
         a = self.emit("Reshape", [self.last[source], self.constant(np.array([n, h, 1, w, 1, c]))],
                       self.fresh("resize"), (n, h, 1, w, 1, c), element=element)
         b = self.emit("Expand", [a, self.constant(np.array([n, h, up, w, across, c]))],
@@ -123,4 +121,22 @@ class ResizeRewriter:
         twin = self.emit("Reshape", [b, self.constant(np.array([n, h * up, w * across, c]))],
                          self.fresh("resize"), (n, h * up, w * across, c), element=element)
         self.set_last(node.output[0], twin)
+        return True
+
+    def repeats(self, node: Any, in_shape: open_sizes.Sizes, out_shape: open_sizes.Sizes, factors: tuple[int, int]
+                ) -> bool:
+        """Whether a Resize to the nearest pixels takes each of them so many times, along rows and along columns."""
+        own, scales = self.attributes(node), self.resize_scales(node)
+        way = own.get("coordinate_transformation_mode", b"half_pixel").decode()
+        is_open = open_sizes.is_open((*in_shape, *out_shape))
+        if scales is None or way not in _WAYS or is_open and way == "align_corners" or out_shape[:2] != in_shape[:2]:
+            return False
+        for axis, factor in zip((2, 3), factors):
+            size, out_size = in_shape[axis], out_shape[axis]
+            if open_sizes.is_open((size, out_size)):
+                size, out_size = _ANY_SIZE, _ANY_SIZE * factor
+            scale = float(scales[axis]) if scales.size else out_size / size
+            taken = sampling.nearest(sampling.places(size, out_size, scale, way), size, own)
+            if not np.array_equal(taken, np.repeat(np.arange(size), factor)):
+                return False
         return True

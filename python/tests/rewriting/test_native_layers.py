@@ -458,6 +458,23 @@ def test_images_are_resized_by_any_factor(needs_compiler, tmp_path):
     check_calls(tmp_path, cases, "takt_blend_f32")
 
 
+@pytest.mark.parametrize("scales, repeats", [((2, 3), 3), ((2, 2), 4), ((2.2, 1.5), 0)])
+def test_pixels_are_repeated_where_these_are_the_nearest(needs_compiler, tmp_path, scales, repeats):
+    from takt.porting import porter
+    from takt.rewriting import rewriter
+
+    net = Net()
+    image, factors = net.conv("x", 3, 8), net.constant(np.array([1, 1, *scales], np.float32))
+    found = [net.node("Resize", image, "", factors, nearest_mode=nearest, coordinate_transformation_mode=way)
+             for way in ("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel")
+             for nearest in ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")]
+    result = net.node("Concat", *found, axis=1)
+    shape = [1, 3, 2, 7]  # 2.2 makes four rows of two.
+    check_together(tmp_path, {scales: (net, shape, result)}, devices=["local-task"])
+    network, _ = rewriter.rewrite(porter.port(net.model(shape, result)))
+    assert [node.op_type for node in network.graph.node].count("Expand") == repeats
+
+
 def test_images_of_any_channels_are_resized_with_the_channels_first(needs_compiler, tmp_path):
     images = {}
     for channels, height, width, sizes in ((1, 8, 9, (64, 72)), (3, 40, 41, (75, 20)), (5, 50, 60, (31, 90)),
