@@ -81,17 +81,23 @@ const ConvBf16Kernels kConvBf16Portable = {&Conv2dBf16,
                                            &Attention<PairProducts>};
 
 const char* CheckConvShape(const ConvShape& s) {
-  constexpr int64_t kSizeMax = 1 << 16;               // Of a dimension.
+  constexpr int64_t kSizeMax = 1 << 28;               // Of a dimension.
+  constexpr int64_t kStepMax = 1 << 16;               // Between elements.
   constexpr int64_t kElementsMax = int64_t{1} << 40;  // Of a tensor.
-  const int64_t sizes[] = {s.batch,      s.in_h,     s.in_w,     s.in_c,
-                           s.out_h,      s.out_w,    s.out_c,    s.kernel_h,
-                           s.kernel_w,   s.stride_h, s.stride_w, s.dilation_h,
-                           s.dilation_w, s.groups};
-  for (const int64_t size : sizes) {
-    if (size < 1 || size > kSizeMax) return "a size is not from 1 to 65536";
+  for (const int64_t size : {s.batch, s.in_h, s.in_w, s.in_c, s.out_h, s.out_w,
+                             s.out_c, s.kernel_h, s.kernel_w, s.groups}) {
+    if (size < 1 || size > kSizeMax) {
+      return "a size is not from 1 to 268435456";
+    }
   }
-  if (s.pad_top < 0 || s.pad_top > kSizeMax || s.pad_left < 0 ||
-      s.pad_left > kSizeMax) {
+  for (const int64_t step :
+       {s.stride_h, s.stride_w, s.dilation_h, s.dilation_w}) {
+    if (step < 1 || step > kStepMax) {
+      return "a stride or dilation is not from 1 to 65536";
+    }
+  }
+  if (s.pad_top < 0 || s.pad_top > kStepMax || s.pad_left < 0 ||
+      s.pad_left > kStepMax) {
     return "a padding is not from 0 to 65536";
   }
   // Products of two sizes fit; of three only below a limit.

@@ -648,6 +648,17 @@ TEST(Conv2dTest, PoolsEqualPlainLoops) {
   }
 }
 
+// A minute of sound has some 1e6 samples, and the squares of Winograd's method
+// have 36 times the channels.
+TEST(Conv2dTest, TakesLongRowsAndManyChannels) {
+  EXPECT_EQ(CheckConvShape(
+                {1, 1, 1000000, 1, 1, 199999, 8, 1, 10, 1, 5, 1, 1, 0, 0, 1}),
+            nullptr);
+  EXPECT_EQ(CheckConvShape({1, 9, 1, 36 * 2048, 9, 1, 36 * 512, 1, 1, 1, 1, 1,
+                            1, 0, 0, 36}),
+            nullptr);
+}
+
 TEST(Conv2dTest, RefusesShapesThatNoTensorHas) {
   const ConvShape good{1, 8, 8, 6, 8, 8, 6, 3, 3, 1, 1, 1, 1, 1, 1, 2};
   EXPECT_EQ(CheckConvShape(good), nullptr);
@@ -656,7 +667,15 @@ TEST(Conv2dTest, RefusesShapesThatNoTensorHas) {
   EXPECT_STREQ(CheckConvShape(s), "the groups do not divide the channels");
   s = good;
   s.stride_w = 0;
-  EXPECT_STREQ(CheckConvShape(s), "a size is not from 1 to 65536");
+  EXPECT_STREQ(CheckConvShape(s),
+               "a stride or dilation is not from 1 to 65536");
+  s = good;
+  s.out_h = 0;
+  EXPECT_STREQ(CheckConvShape(s), "a size is not from 1 to 268435456");
+  s = good;
+  s.batch = s.out_w = 1 << 28;
+  s.out_h = s.in_h = s.in_w = 1;
+  EXPECT_STREQ(CheckConvShape(s), "a tensor is too large");
   s = good;
   s.pad_left = -1;
   EXPECT_STREQ(CheckConvShape(s), "a padding is not from 0 to 65536");
