@@ -9,7 +9,7 @@ from typing import Any
 from .packing import BLOCK
 
 DOMAIN = "takt"  # Of the calls in a network.
-ROWS_MAX = 65536  # Of a product.
+SIZE_MAX = 1 << 28  # Of a dimension, as in src/kernels/conv2d_portable.cc.
 TAPS_MAX = 128
 CHANNELS_MAX = 16384
 # A workgroup is some 30 us on a fast core: short enough to be preempted after.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import tiled_calls
-from .kernel_calls import DOMAIN, ROWS_MAX
+from .kernel_calls import DOMAIN
 from ..networks import open_sizes, sampling
 
 _WAYS = {"align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel"}

@@ -20,7 +20,7 @@ from . import (attention, batches, before_resize, beginnings, boxes, branches, c
                tiled_calls, top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, names, open_sizes
 from .channels_last import TO_FIRST, TO_LAST
-from .kernel_calls import (CHANNELS_MAX, DOMAIN, ROWS_MAX, TAPS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS,
+from .kernel_calls import (CHANNELS_MAX, DOMAIN, SIZE_MAX, TAPS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS,
                            has_winograd_parts, make_kernel, prefers_winograd, squares_of)
 from .lowering import AnyKernel
 from .opened import of_rows, product_shape
@@ -582,9 +582,9 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         if left in self.open:
             is_right = in_shape[-1] == weights.shape[0] and 2 <= len(in_shape) <= 4
         else:
-            is_right = len(in_shape) >= 2 and 1 <= math.prod(in_shape[:-1]) <= ROWS_MAX
+            is_right = len(in_shape) >= 2 and 1 <= math.prod(in_shape[:-1]) <= SIZE_MAX
         return (is_right and left in self.dynamic and self.is_float(left) and weights.dtype == np.float32
-                and weights.shape[0] <= CHANNELS_MAX and weights.shape[1] <= 65536)
+                and weights.shape[0] <= CHANNELS_MAX and weights.shape[1] <= SIZE_MAX)
 
     def product(self, left: str, in_shape: open_sizes.Sizes, weights: np.ndarray, bias: np.ndarray,
                 output: str) -> bool:

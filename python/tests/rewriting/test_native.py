@@ -697,6 +697,26 @@ def test_pools_alone_are_calls_where_it_pays(needs_compiler, tmp_path, size, rec
     assert takt.compile(path, cache=tmp_path).recipe.name == recipe
 
 
+def test_rows_may_be_long(needs_compiler, tmp_path):
+    """As those of sound are, or of the words that a language has."""
+    pytest.importorskip("onnx")
+    net, long = Net(), 70_000
+    x = net.node("Relu", net.node("Conv", "x", net.weights(16, 1, 10), strides=[2]))
+    x = net.node("Conv", x, net.weights(16, 1, 3), group=16)
+    cases = {"sound": (net, [1, 1, 2 * long], net.node("AveragePool", x, kernel_shape=[5], strides=[5]))}
+    net = Net()
+    cases["rows"] = net, [long, 16], net.node("MatMul", "x", net.weights(16, 4))
+    net = Net()
+    cases["words"] = net, [3, 16], net.node("MatMul", "x", net.weights(16, long))
+    net = QuantizedNet()
+    x = net.product("Conv", net.quantize("x", 0.03, 9), 0.03, (16, 1, 5), 0)
+    cases["bytes"] = net, [1, 1, long], net.quantize(x, 0.1, 5)
+    found, pairs = compared(tmp_path, cases, devices=["local-task"])
+    assert all(kernels for _, kernels in found.values())
+    for case, want, got in pairs:
+        assert np.abs(got - want).max() <= (0.101 if case == "bytes" else 1e-5 * np.ptp(want)), case
+
+
 def test_taps_outside_the_image_are_left_out(needs_compiler, tmp_path):
     pytest.importorskip("onnx")
     cases, left = {}, {(12, 12): (3, 3), (20, 20): (1, 1), (20, 17): (2, 2)}
