@@ -98,14 +98,20 @@ def for_compiler(model: Any) -> Any:
 
 def in_standard(model: Any) -> Any:
     """`model` without operators of ai.onnx.ml, without Multinomial, and without scans that are none, for passes that
-    do not know these; `model` itself if it has none of them."""
-    if not any(map(_is_unusual, model.graph.node)):
+    do not know these; `model` itself if it has none of them. A network with pools that may hang over the image has
+    no operators of other domains either: what hangs over follows from the sizes behind them."""
+    may_hang_over = any(each.name == "ceil_mode" and each.i for node in model.graph.node for each in node.attribute)
+
+    def is_unusual(node: Any) -> bool:
+        return _is_unusual(node) or may_hang_over and node.domain not in ("", "ai.onnx")
+
+    if not any(map(is_unusual, model.graph.node)):
         return model
     changed = type(model)()
     changed.CopyFrom(model)
     for value in changed.graph.output:  # Exporters state wrong ones.
         value.type.tensor_type.ClearField("shape")
-    return _replaced(changed, _is_unusual)
+    return _replaced(changed, is_unusual)
 
 
 def in_terms_of(known: Collection[str], model: Any) -> Any:

@@ -51,3 +51,18 @@ def test_nodes_without_inputs_stay_beside_pools():
                     "ceil_mode = 1>(x) y = Mul(p, c) }")
     kinds = [node.op_type for node in overhang.cut(model).graph.node]
     assert kinds == ["Constant", "MaxPool", "Mul"]
+
+
+def test_sizes_behind_operators_of_other_domains_are_known(needs_compiler, tmp_path):
+    """As ONNX Runtime saves an optimized network of bytes."""
+    model = network("net (float[1,2,9,9] x) => (float[?,?,?,?] y) <float s = {0.05}, int8 z = {3}> "
+                    "{ b = QuantizeLinear(x, s, z) "
+                    "m = com.microsoft.QLinearAveragePool<kernel_shape = [2,2], strides = [2,2]>(b, s, z, s, z) "
+                    "p = MaxPool<kernel_shape = [3,3], strides = [3,3], pads = [2,2,2,2], ceil_mode = 1>(m) "
+                    "f = DequantizeLinear(p, s, z) "
+                    "y = MaxPool<kernel_shape = [2,2], strides = [1,1]>(f) }")
+    model.opset_import.append(onnx.helper.make_opsetid("com.microsoft", 1))
+    x = np.random.default_rng(3).standard_normal((1, 2, 9, 9)).astype(np.float32)
+    wanted = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"x": x})[0]
+    found = together.results(tmp_path, {"": (model, [x])})[""]
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
