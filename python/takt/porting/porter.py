@@ -521,7 +521,7 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
 
     def on_reshape(self, node: Any) -> bool:
         """Sizes that are known are constants. The importer of the compiler takes one of two open sizes for 1, or for
-        what would fit, where a size is to follow from both."""
+        what would fit, where a size is to follow from both. It takes both for those of a result of known sizes."""
         sizes, wanted = self.shapes.get(node.input[0], []), self.constants.get(node.input[1])
         known = self.shapes.get(node.output[0], [None] * 2)
         if wanted is not None and -1 in wanted and 0 in sizes and 0 in self.reshaped(node, sizes, wanted):
@@ -531,7 +531,7 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
             self.emit("Reshape", [node.input[0], self.constant([-1 if size is None else size for size in known])],
                       node.output[0])
             return True
-        if sizes.count(None) < 2 or wanted is None or wanted.size < 2 or -1 not in wanted or 0 in wanted:
+        if sizes.count(None) < 2 or wanted is None or wanted.size < 2 or 0 in wanted:
             return False
         flat = self.emit("Reshape", [node.input[0], self.constant([-1])])
         self.emit("Reshape", [flat, node.input[1]], node.output[0])

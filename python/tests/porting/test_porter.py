@@ -1100,8 +1100,9 @@ def test_a_condition_within_itself(needs_compiler, tmp_path):
 
 @pytest.mark.parametrize("shape, sizes, wanted", [
     (["t", "b", 4, 8], [9, 2, 4, 8], [-1, 32]), (["t", "b", 4, "k"], [9, 2, 4, 8], [-1, 8]),
-    (["t", "b", 4, 8], [9, 2, 4, 8], [3, -1, 32]), (["t", "b", 32], [9, 2, 32], [-1, 64])])
-def test_a_size_that_follows_from_two_open_ones(needs_compiler, tmp_path, shape, sizes, wanted):
+    (["t", "b", 4, 8], [9, 2, 4, 8], [3, -1, 32]), (["t", "b", 32], [9, 2, 32], [-1, 64]),
+    (["t", "b", "k"], [6, 3, 4], [4, 6, 3]), (["t", "b", 1], [4, 6, 1], [6, 4]), (["t", 4, "k"], [6, 4, 6], [144, 1])])
+def test_sizes_that_follow_from_two_open_ones(needs_compiler, tmp_path, shape, sizes, wanted):
     model = model_of([helper.make_node("Relu", ["x"], ["r"]),
                       helper.make_node("Reshape", ["r", "s"], ["z"], allowzero=1),
                       helper.make_node("Neg", ["z"], ["y"])],
