@@ -24,7 +24,6 @@ class LayerPorter:
             ("", "Compress"): self.on_compress,
             ("", "CumProd"): self.on_running_product,
             ("", "DepthToSpace"): self.on_depth_to_space,
-            ("", "Det"): self.on_det,
             ("", "Expand"): self.on_expand,
             ("", "Gather"): self.on_gather,
             ("", "GroupNormalization"): self.on_group_normalization,
@@ -197,27 +196,6 @@ class LayerPorter:
         grid = self.emit("MatMul", [self.constant(places), turned])
         self.emit("Reshape", [grid, self.constant([-1, *sizes, len(sizes)])], node.output[0])
         return True
-
-    def on_det(self, node: Any) -> bool:
-        """Small ones; the compiler divides by what may be zero."""
-        shape = self.shapes.get(node.input[0], [None])
-        if shape[-1] not in (1, 2, 3) or not self.known(node.input[0]):
-            return False
-        size = shape[-1]
-        cells = [[self.emit("Squeeze", [self.slice(self.slice(node.input[0], -2, i, i + 1), -1, k, k + 1),
-                                        self.constant([-2, -1])]) for k in range(size)] for i in range(size)]
-        self.emit("Identity", [self.determinant(cells)], node.output[0])
-        return True
-
-    def determinant(self, cells: list[list[str]]) -> str:
-        if len(cells) == 1:
-            return cells[0][0]
-        total = ""
-        for k, cell in enumerate(cells[0]):
-            minor = self.determinant([[*row[:k], *row[k + 1:]] for row in cells[1:]])
-            product = self.emit("Mul", [cell, minor])
-            total = self.emit("Sub" if k % 2 else "Add", [total, product]) if total else product
-        return total
 
     def on_lp_normalization(self, node: Any) -> bool:
         source, attributes = node.input[0], self.attributes(node)

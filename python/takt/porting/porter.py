@@ -14,10 +14,10 @@ from typing import Any, Callable, Collection, Iterator, Sequence, Union
 
 import numpy as np
 
-from . import (bounds, boxes, chances, classic, decoding, deformed, doubles, einsum, experts, filters, fourier,
-               functions, images, inverses, layers, limits, linear, lists, loops, mapped, operators, padding, places,
-               powers, products, regions, resized, scales, scores, sequences, transposed, trees, uniques, unrolled,
-               vectors, volumes)
+from . import (bounds, boxes, chances, classic, decoding, deformed, determinants, doubles, einsum, experts, filters,
+               fourier, functions, images, inverses, layers, limits, linear, lists, loops, mapped, operators, padding,
+               places, powers, products, regions, resized, scales, scores, sequences, transposed, trees, uniques,
+               unrolled, vectors, volumes)
 from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, recurrence, subgraphs, terms
 
@@ -273,11 +273,12 @@ def _with_results(model: Any, ported: Any) -> Any:
 
 
 class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, classic.ClassicPorter,
-              decoding.DecodingPorter, deformed.DeformedPorter, doubles.DoublePorter, einsum.EinsumPorter,
-              experts.ExpertPorter, filters.FilterPorter, fourier.FourierPorter, functions.FunctionPorter,
-              images.ImagePorter, inverses.InversePorter, layers.LayerPorter, limits.LimitPorter, linear.LinearPorter,
-              lists.ListPorter, loops.LoopPorter, mapped.MapPorter, operators.OperatorPorter, padding.PaddingPorter,
-              places.PlacePorter, powers.PowerPorter, products.ProductPorter, regions.RegionPorter,
+              decoding.DecodingPorter, deformed.DeformedPorter, determinants.DeterminantPorter, doubles.DoublePorter,
+              einsum.EinsumPorter, experts.ExpertPorter, filters.FilterPorter, fourier.FourierPorter,
+              functions.FunctionPorter, images.ImagePorter, inverses.InversePorter, layers.LayerPorter,
+              limits.LimitPorter, linear.LinearPorter, lists.ListPorter, loops.LoopPorter, mapped.MapPorter,
+              operators.OperatorPorter, padding.PaddingPorter, places.PlacePorter, powers.PowerPorter,
+              products.ProductPorter, regions.RegionPorter,
               resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter,
               trees.TreePorter, uniques.UniquePorter, unrolled.UnrolledPorter, vectors.VectorPorter,
               volumes.VolumePorter, graphs.NodeReader):
@@ -351,6 +352,7 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
             **self.box_handlers(),
             **self.classic_handlers(),
             **self.decoding_handlers(),
+            **self.determinant_handlers(),
             **self.double_handlers(),
             **self.expert_handlers(),
             **self.function_handlers(),
@@ -544,12 +546,25 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
         return [sizes[i] if size == 0 else size for i, size in enumerate(wanted.tolist())]
 
     def on_squeeze(self, node: Any) -> bool:
-        """An open size that is 1 in each call, such as that of the last step of a sequence: the compiler takes the
-        result, of known sizes, for open as well."""
+        """An open size that is 1 in each call, such as that of the last step of a sequence: the compiler has no code
+        where a known size is beside it, or takes the result, of known sizes, for open as well. Axes that are counted
+        from the end: the importer of the compiler counts them from another end for each."""
         sizes, known = (self.shapes.get(name, [None]) for name in (node.input[0], node.output[0]))
-        if None not in sizes or None in known:
+        axes = self.constants.get(node.input[1]) if len(node.input) > 1 else None
+        places = [] if axes is None else [int(axis) % len(sizes) for axis in axes]
+        is_beside = any(sizes[place] is None and sizes[place - 1 if place else 1] is not None for place in places)
+        if None not in sizes:
             return False
-        self.emit("Reshape", [node.input[0], self.constant(np.array(known, np.int64))], node.output[0])
+        if known.count(None) > (1 if is_beside else 0) or 0 in known:
+            return self.squeeze_from_the_front(node, axes, places)
+        wanted = [-1 if size is None else size for size in known]
+        self.emit("Reshape", [node.input[0], self.constant(np.array(wanted, np.int64))], node.output[0])
+        return True
+
+    def squeeze_from_the_front(self, node: Any, axes: np.ndarray | None, places: list[int]) -> bool:
+        if axes is None or len(axes) < 2 or (axes >= 0).all():
+            return False
+        self.emit("Squeeze", [node.input[0], self.constant(sorted(places))], node.output[0])
         return True
 
     def on_where(self, node: Any) -> bool:

@@ -1379,3 +1379,28 @@ def test_the_last_step_of_an_open_number(batch, is_reshaped):
     assert ("Reshape" in kinds(ported)) == is_reshaped and ("Squeeze" in kinds(ported)) != is_reshaped
     x = floats(2, 5, 4)
     np.testing.assert_array_equal(run(ported, {"x": x})[0], x[:, -1])
+
+
+@pytest.mark.parametrize("shape, axes", [(["n", 1, "m", 1], [-3, -1]), ([1, 1, "n"], [-3, -2])])
+def test_axes_from_the_end_are_dropped(needs_compiler, tmp_path, shape, axes):
+    model = model_of([helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Squeeze", ["r", "axes"], ["y"])],
+                     {"x": shape}, {"y": [None] * (len(shape) - 2)}, axes=np.array(axes))
+    onnx.save(model, tmp_path / "net.onnx")
+    x = floats(*(size if isinstance(size, int) else 3 + i for i, size in enumerate(shape)))
+    with pytest.warns(UserWarning, match="are open"):
+        function = takt.compile(tmp_path / "net.onnx", cache=tmp_path, timeout=60).load().net
+    np.testing.assert_array_equal(function(x), np.maximum(x, 0).squeeze(tuple(axes)))
+
+
+@pytest.mark.parametrize("shape, axis", [(["n", 4, "m"], 2), (["n", 4, "m"], -1), (["m", 4, "n"], 0),
+                                         (["n", "m", 4], 1), (["n", "m", "k"], 1), (["n", "m"], 1)])
+def test_an_open_size_of_one_is_dropped(needs_compiler, tmp_path, shape, axis):
+    model = model_of([helper.make_node("Slice", ["x", "first", "end", "axes"], ["part"]),
+                      helper.make_node("Squeeze", ["part", "axes"], ["row"]), helper.make_node("Neg", ["row"], ["y"])],
+                     {"x": shape}, {"y": [None] * (len(shape) - 1)}, first=np.array([1]), end=np.array([2]),
+                     axes=np.array([axis]))
+    onnx.save(model, tmp_path / "net.onnx")
+    x = floats(*(size if isinstance(size, int) else 3 + i for i, size in enumerate(shape)))
+    with pytest.warns(UserWarning, match="are open"):
+        function = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net
+    np.testing.assert_array_equal(function(x), -x.take(1, axis))
