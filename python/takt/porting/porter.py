@@ -498,8 +498,6 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
                 source = self.slice(source, axis, max(-begin, 0), end if end < 0 else limits.LAST)
             self.emit("Pad", [source, self.constant(np.maximum(pads, 0)), *node.input[2:]], node.output[0])
             return True
-        if any(shape[axis] is None and min(begin, end) < 0 for axis, begin, end in sides):
-            return False
         for axis, begin, end in sides:
             source = self.pad(source, axis, shape[axis], begin, end, mode)
         self.emit("Identity", [source], node.output[0])
@@ -507,13 +505,15 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
 
     def pad(self, source: str, axis: int, size: int | None, begin: int, end: int, mode: str) -> str:
         if begin < 0 or end < 0:
-            first, last = max(-begin, 0), size - max(-end, 0)
-            source, size = self.slice(source, axis, first, last), last - first
+            first, cut = max(-begin, 0), max(-end, 0)
+            last = size - cut if size is not None else -cut or limits.LAST
+            source, size = self.slice(source, axis, first, last), None if size is None else last - first
         if size is None:  # Places behind the middle are counted from the end.
-            size = 2 * (begin + end + 1)
-            indices = np.pad(np.concatenate([np.arange(size // 2), np.arange(-size // 2, 0)]), (begin, end), mode)
+            size = 2 * (max(begin, 0) + max(end, 0) + 1)
+            places = np.concatenate([np.arange(size // 2), np.arange(-size // 2, 0)])
         else:
-            indices = np.pad(np.arange(size), (max(begin, 0), max(end, 0)), mode)
+            places = np.arange(size)
+        indices = np.pad(places, (max(begin, 0), max(end, 0)), mode)
         parts = [source]
         if begin > 0:
             parts.insert(0, self.gather(source, axis, indices[:begin]))

@@ -63,15 +63,17 @@ def check(model, feeds, gone, tolerance=1e-5):
     return ported
 
 
+@pytest.mark.parametrize("shape", [[2, 11], ["n", "m"]])
 @pytest.mark.parametrize("mode, pads", [
     ("reflect", [0, 5, 0, 7]),
     ("edge", [1, 2, 0, 3]),
     ("edge", [0, -2, 0, 3]),
+    ("edge", [0, -2, 0, -3]),
     ("reflect", [0, 4, 0, -3]),
 ])
-def test_padding_copies_the_sides(mode, pads):
+def test_padding_copies_the_sides(shape, mode, pads):
     model = model_of([helper.make_node("Pad", ["x", "pads"], ["y"], mode=mode)],
-                     {"x": [2, 11]}, {"y": None}, pads=np.array(pads))
+                     {"x": shape}, {"y": None}, pads=np.array(pads))
     x = floats(2, 11)
     ported = porter.port(model)
     assert "Pad" not in kinds(ported)
