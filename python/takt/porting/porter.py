@@ -15,9 +15,9 @@ from typing import Any, Callable, Collection, Iterator, Sequence, Union
 import numpy as np
 
 from . import (bounds, boxes, chances, classic, decoding, deformed, determinants, doubles, einsum, experts, filters,
-               fourier, functions, images, inverses, layers, limits, linear, lists, loops, mapped, operators, padding,
-               places, powers, products, regions, resized, scales, scores, sequences, transposed, trees, uniques,
-               unrolled, vectors, volumes)
+               fourier, functions, images, inverses, layers, lengths, limits, linear, lists, loops, mapped, operators,
+               padding, places, powers, products, regions, resized, scales, scores, sequences, transposed, trees,
+               uniques, unrolled, vectors, volumes)
 from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, recurrence, subgraphs, terms
 
@@ -276,12 +276,12 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
               decoding.DecodingPorter, deformed.DeformedPorter, determinants.DeterminantPorter, doubles.DoublePorter,
               einsum.EinsumPorter, experts.ExpertPorter, filters.FilterPorter, fourier.FourierPorter,
               functions.FunctionPorter, images.ImagePorter, inverses.InversePorter, layers.LayerPorter,
-              limits.LimitPorter, linear.LinearPorter, lists.ListPorter, loops.LoopPorter, mapped.MapPorter,
-              operators.OperatorPorter, padding.PaddingPorter, places.PlacePorter, powers.PowerPorter,
-              products.ProductPorter, regions.RegionPorter,
-              resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter,
-              trees.TreePorter, uniques.UniquePorter, unrolled.UnrolledPorter, vectors.VectorPorter,
-              volumes.VolumePorter, graphs.NodeReader):
+              lengths.LengthPorter, limits.LimitPorter, linear.LinearPorter, lists.ListPorter, loops.LoopPorter,
+              mapped.MapPorter, operators.OperatorPorter, padding.PaddingPorter, places.PlacePorter,
+              powers.PowerPorter, products.ProductPorter, regions.RegionPorter, resized.ResizePorter,
+              scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter, trees.TreePorter,
+              uniques.UniquePorter, unrolled.UnrolledPorter, vectors.VectorPorter, volumes.VolumePorter,
+              graphs.NodeReader):
     """Replaces the nodes of a graph that it `concerns`, but for those whose first result is in `left`.
 
     leaves_layers  whether what is in _LEFT stays where sizes are open and Takt's kernels can compute it."""
@@ -397,7 +397,7 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
 
     def replace(self, node: Any) -> bool:
         domain = "" if node.domain == "ai.onnx" else node.domain
-        if domain == "" and node.op_type in padding.KINDS and self.state_padding(node):
+        if domain == "" and (node.op_type in padding.KINDS and self.state_padding(node) or self.state_lengths(node)):
             return True
         handler = self.handlers.get((domain, node.op_type))
         return handler is not None and handler(node)
