@@ -336,7 +336,7 @@ class AttentionRewriter:
             nodes.append(node)
         *outer, columns, rows = shape
         _, turn, split = nodes
-        if (not self.turns_tokens(turn) or self.sizes(turn.input[0]) != (math.prod(outer), rows, columns)
+        if (not self.turns_tokens(turn) or self.sizes(turn.input[0]) != (open_sizes.product(outer), rows, columns)
                 or self.sizes(split.input[0]) != (*outer, rows, columns)):
             return None
         return split.input[0]

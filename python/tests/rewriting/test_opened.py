@@ -287,15 +287,25 @@ def test_kernels_of_bytes_take_images_of_each_size(needs_compiler, tmp_path):
         assert np.abs(got - want).max() <= 1e-5 * np.ptp(want)
 
 
-def attention(net, x, memory, mask=None, width=32, heads=2):
-    """Several heads that look at `memory`, as PyTorch's exporter writes them."""
+def attention(net, x, memory, mask=None, width=32, heads=2, is_joined=False):
+    """Several heads that look at `memory`, as PyTorch's exporters write them.
+
+    is_joined  the keys are transposed with images and heads in one dimension.
+    """
     def split(source, order):
         rows = net.node("Add", net.node("MatMul", source, net.weights(width, width)), net.weights(width))
         batch = net.node("Shape", rows, start=0, end=2)
         form = net.node("Concat", batch, net.constant(np.array([heads, width // heads])), axis=0)
         return net.node("Transpose", net.node("Reshape", rows, form), perm=order)
 
-    scores = net.node("MatMul", split(x, [0, 2, 1, 3]), split(memory, [0, 2, 3, 1]))
+    def turned(keys):
+        outer, rows, columns = (net.node("Shape", keys, start=i, end=k) for i, k in ((0, 2), (2, 3), (3, 4)))
+        joined = net.node("Concat", net.constant(np.array([-1])), rows, columns, axis=0)
+        columns_first = net.node("Transpose", net.node("Reshape", keys, joined), perm=[0, 2, 1])
+        return net.node("Reshape", columns_first, net.node("Concat", outer, columns, rows, axis=0))
+
+    keys = turned(split(memory, [0, 2, 1, 3])) if is_joined else split(memory, [0, 2, 3, 1])
+    scores = net.node("MatMul", split(x, [0, 2, 1, 3]), keys)
     scores = net.node("Mul", scores, net.constant(np.float32((width // heads)**-0.5)))
     if mask is not None:
         scores = net.node("Add", scores, mask)
@@ -403,6 +413,18 @@ def test_each_head_may_have_a_bias_of_its_own(needs_compiler, tmp_path, shape):
     result = attention(net, "x", "x", near)
     calls, _ = functions(net.model(shape, result))
     assert calls["takt_attention_bias_f32"] == 1, calls
+    sizes = [(1, 7, 32), (1, 1, 32) if shape[0] == 1 else (3, 40, 32)]
+    for artifact, got, want in results(tmp_path, net, shape, result, sizes, recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [[1, None, 32], ["batch", "rows", 32]])
+def test_keys_may_be_transposed_with_images_and_heads_in_one(needs_compiler, tmp_path, shape):
+    net = Net()
+    result = attention(net, "x", net.node("Relu", "x"), is_joined=True)
+    calls, _ = functions(net.model(shape, result))
+    assert calls == {"takt_conv2d_f32": 4, "takt_attention_f32": 1}, calls
     sizes = [(1, 7, 32), (1, 1, 32) if shape[0] == 1 else (3, 40, 32)]
     for artifact, got, want in results(tmp_path, net, shape, result, sizes, recipe="native"):
         assert artifact.recipe.name == "native", artifact.report
