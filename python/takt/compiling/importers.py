@@ -64,12 +64,15 @@ class Source:
 
     def program(self, import_one: Callable[[Any], str]) -> bytes:
         """The text of `network`, by an importer of one network, for all numbers of samples and all sizes."""
-        text = import_one(self.network)
+        def imported(network: Any) -> str:
+            return programs.with_same_sizes(import_one(network), static_shapes.places_of_names(network))
+
+        text = imported(self.network)
         if self.of_sample is not None:
-            more = {count: import_one(network) for count, network in self.chunks.items()}
+            more = {count: imported(network) for count, network in self.chunks.items()}
             text = batching.of_any_number({1: text, **more}, self.of_sample, self.results_of_sample)
         elif self.others:
-            text = sizing.of_some_sizes([text, *map(import_one, self.others)], self.sizes)
+            text = sizing.of_some_sizes([text, *map(imported, self.others)], self.sizes)
         elif any(node.op_type in _IN_PLACE for node in _all_nodes(self.network.graph)):
             text = programs.keep_arguments(text)
         return text.encode()

@@ -102,6 +102,43 @@ def join(public: str, parts: Sequence[Program]) -> str:
     ])
 
 
+def with_same_sizes(mlir: str, dimensions: Mapping[str, Sequence[tuple[int, int]]]) -> str:
+    """The importer's program, whose calls fail where these axes of arguments have several sizes.
+
+    dimensions  by what a size is called: the arguments that have it, by number, and their axes.
+    """
+    shared = {name: places for name, places in dimensions.items() if len(places) > 1}
+    heads = list(_HEAD.finditer(mlir, 0, end_of_code(mlir))) if shared else []
+    if not heads:
+        return mlir
+    arguments = re.findall(r"(%[\w.]+): (!torch\.[^%]*)(?:, |$)", heads[-1]["arguments"])
+    lines = [line for name, places in shared.items() for line in _same_sizes(name, places, arguments)]
+    end = heads[-1].end()
+    return mlir[:end] + "".join(f"\n    {line}" for line in lines) + mlir[end:]
+
+
+def _same_sizes(name: str, places: Sequence[tuple[int, int]], arguments: Sequence[tuple[str, str]]) -> Iterator[str]:
+    first = ""
+    for i, axis in places:
+        argument, kind = arguments[i]
+        found, size = _TENSOR.search(kind), f"%takt.size{i}_{axis}"
+        if found is None or found[1].split(",")[axis] != "?":
+            continue
+        yield f"{size}.axis = torch.constant.int {axis}"
+        yield (f"{size} = torch.aten.size.int {argument}, {size}.axis : {torch(found.groups())}, !torch.int -> "
+               "!torch.int")
+        if first:
+            yield f"{size}.same = torch.aten.eq.int {first}, {size} : !torch.int, !torch.int -> !torch.bool"
+            yield f"torch.runtime.assert {size}.same, {quoted(f'dimension {name} has several sizes')}"
+        first = first or size
+
+
+def quoted(text: str) -> str:
+    """A string of MLIR."""
+    return '"' + "".join(c if c.isascii() and c.isprintable() and c not in '"\\' else
+                         "".join(f"\\{byte:02X}" for byte in c.encode()) for c in text) + '"'
+
+
 def public(like: Program, arguments: Sequence[Tensor], results: Sequence[Tensor], body: Iterable[str]) -> str:
     """A function with the name of that of `like`. Its body has the arguments as %t0, %t1 and so on, and makes %all.
 

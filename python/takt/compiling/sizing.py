@@ -51,7 +51,7 @@ def _body(parts: Sequence[Program], names: Sequence[str], arguments: Sequence[Te
             yield f"    {same[-1]} = arith.cmpi eq, %size{i}_{axis}, %own{k}_{i}_{axis} : index"
         fits.append((yield from _joined(f"%fits{k}", "andi", same)))
     fits_any = yield from _joined("%fits", "ori", fits)
-    yield f"    cf.assert {fits_any}, {_quoted('the arguments have other sizes than ' + ' or '.join(names))}"
+    yield f"    cf.assert {fits_any}, {programs.quoted('the arguments have other sizes than ' + ' or '.join(names))}"
     yield from _choice(parts, fits, arguments, results)
 
 
@@ -78,9 +78,3 @@ def _choice(parts: Sequence[Program], fits: Sequence[str], arguments: Sequence[T
         yield "    }"
         yield f"      scf.yield {', '.join(f'%all{k}#{i}' for i in range(len(results)))} : {types[1:-1]}"
     yield "    }"
-
-
-def _quoted(text: str) -> str:
-    """A string of MLIR."""
-    return '"' + "".join(c if c.isascii() and c.isprintable() and c not in '"\\' else
-                         "".join(f"\\{byte:02X}" for byte in c.encode()) for c in text) + '"'

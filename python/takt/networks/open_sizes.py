@@ -12,7 +12,7 @@ from typing import Any, Hashable, Iterable, Mapping, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import counts, elementwise, graphs, inference
+from . import counts, elementwise, graphs, inference, static_shapes
 
 NOMINAL = 256  # Of the sizes of inputs. A guess, from which the sizes of tiles are made.
 _WINDOWS = {"AveragePool", "Conv", "MaxPool"}
@@ -83,15 +83,19 @@ class _Sizes(counts.Counts):
         self.sizes.update((name, list(shape)) for name, shape in shapes.items())
         for value in graph.input:
             if value.name in self.stated:
-                self.note(value.name, self.stated[value.name], NOMINAL)
+                dims = value.type.tensor_type.shape.dim
+                self.note(value.name, self.stated[value.name], NOMINAL,
+                          [dim.dim_param if static_shapes.is_named(dim) else "" for dim in dims])
 
     def known(self, number: int) -> int:
         return number
 
-    def note(self, name: str, sizes: list[Size | None], most: int) -> None:
+    def note(self, name: str, sizes: list[Size | None], most: int, dimensions: Sequence[str] | None = None) -> None:
+        """dimensions  the names of the sizes of an input: those of one name are equal."""
         has_samples = len(sizes) == 4 or None in sizes[1:]  # Which come first, and are few.
-        noted = [Open((name, axis), 1 if axis == 0 and has_samples else most) if size is None else size
-                 for axis, size in enumerate(sizes)]
+        dimensions = dimensions or [""] * len(sizes)
+        noted = [Open(dimensions[axis] or (name, axis), 1 if axis == 0 and has_samples else most)
+                 if size is None else size for axis, size in enumerate(sizes)]
         if all(noted):
             self.sizes[name] = noted
 

@@ -37,7 +37,7 @@ def fix(model: Any, shapes: Shapes) -> Any:
     fixed = onnx.ModelProto()
     fixed.CopyFrom(model)
     inputs = inputs_of(fixed)
-    known = {dim.dim_param for value in inputs.values() for dim in _dims(value) if _is_named(dim)}
+    known = {dim.dim_param for value in inputs.values() for dim in _dims(value) if is_named(dim)}
     sizes: dict[str, int] = {}
     for name, shape in shapes.items():
         if name in inputs:
@@ -76,6 +76,16 @@ def sizes_of_inputs(model: Any) -> dict[str, list[str]]:
             for name, value in inputs_of(model).items()}
 
 
+def places_of_names(model: Any) -> dict[str, list[tuple[int, int]]]:
+    """By name of an open dimension: which inputs of a call have it, and as which of their dimensions."""
+    places: dict[str, list[tuple[int, int]]] = {}
+    for i, value in enumerate(inputs_of(model).values()):
+        for axis, dim in enumerate(_dims(value)):
+            if is_named(dim):
+                places.setdefault(dim.dim_param, []).append((i, axis))
+    return places
+
+
 def inputs_of(model: Any) -> dict[str, Any]:
     """Those of a call, by name: older files list constants among them."""
     constants = {tensor.name for tensor in model.graph.initializer}
@@ -94,7 +104,7 @@ def _fix_input(value: Any, shape: list[int], sizes: dict[str, int]) -> None:
         if dim.HasField("dim_value") and dim.dim_value > 0 and dim.dim_value != size:
             raise ValueError(
                 f"shapes: dimension {i} of {value.name!r} is {dim.dim_value} in the network, not {size}")
-        if _is_named(dim):
+        if is_named(dim):
             _set_size(sizes, dim.dim_param, size)
         else:
             _check_size(value.name, size)
@@ -112,7 +122,8 @@ def _check_size(name: str, size: int) -> None:
         raise ValueError(f"shapes: {size!r} is no size for {name!r}")
 
 
-def _is_named(dim: Any) -> bool:
+def is_named(dim: Any) -> bool:
+    """Whether it is open and has the size of each other one of its name."""
     return dim.dim_param not in ("", "?")  # Paddle writes "?" for any open one.
 
 

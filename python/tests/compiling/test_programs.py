@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 import takt
@@ -77,3 +78,27 @@ def test_open_sizes_have_a_limit():
     assert "func.call @takt_body(%sized0, %t1)" in text
     assert "umax = 16384>" in programs.keep_arguments(_MLIR.replace(_ROW, "!torch.vtensor<[?,?,?],f32>"))
     assert "assume" not in programs.keep_arguments(_MLIR)
+
+
+def test_sizes_that_are_the_same_are_checked():
+    open_row = "!torch.vtensor<[?,3],f32>"
+    text = _MLIR.replace(f"%arg0: {_ROW}", f"%arg0: {open_row}").replace(f"%arg1: {_BYTES}", f"%arg1: {open_row}")
+    checked = programs.with_same_sizes(text, {'"b"': [(0, 0), (1, 0)], "c": [(0, 1), (1, 1)], "d": [(0, 0)]})
+    assert checked.count("torch.aten.size.int") == 2 and checked.count("torch.runtime.assert") == 1
+    assert checked.index("@net") < checked.index('"dimension \\22b\\22 has several sizes"') < checked.index("onnx.A")
+    assert programs.with_same_sizes(text, {"b": [(0, 0)]}) == text
+
+
+def test_calls_with_several_sizes_of_a_name_fail(needs_compiler, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    onnx.save(onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        net (float[1,rows,2] x, float[1,rows,2] y, float[1,more,2] z) => (float[1,b,2] sum, float[1,c,2] all) {
+          sum = Add(x, y)
+          all = Concat<axis = 1>(sum, z)
+        }"""), tmp_path / "net.onnx")
+    with pytest.warns(UserWarning, match="are open"):
+        function = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net
+    three, four = np.ones((1, 3, 2), np.float32), np.ones((1, 4, 2), np.float32)
+    assert np.asarray(function(three, three, four)[1]).shape == (1, 7, 2)
+    with pytest.raises(takt.Error, match="dimension rows has several sizes"):
+        function(three, four, four)

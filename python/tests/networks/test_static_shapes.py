@@ -138,3 +138,11 @@ def test_the_program_takes_shapes(needs_compiler, tmp_path):
 def test_shapes_are_for_onnx_files(needs_compiler):
     with pytest.raises(ValueError, match="shapes: they are for .onnx and .tflite files"):
         takt.compile("func.func @f() { return }\n", shapes={"x": (1,)})
+
+
+def test_names_have_places():
+    """Paddle writes "?" for any open size."""
+    x, y, w = (helper.make_tensor_value_info(name, 1, shape) for name, shape in (
+        ("x", ["b", 3, "b"]), ("y", [None, "?", "b", "k"]), ("w", ["b"])))
+    graph = helper.make_graph([], "net", [w, x, y], [], [helper.make_tensor("w", 1, [2], [0.0, 0.0])])
+    assert static_shapes.places_of_names(helper.make_model(graph)) == {"b": [(0, 0), (0, 2), (1, 2)], "k": [(1, 3)]}
