@@ -9,6 +9,7 @@ import numpy as np
 from . import graphs
 
 COUNTS_MAX = 64  # Shapes have fewer numbers.
+WHOLE = (6, 7)  # Types that hold all sizes: int32, int64.
 
 
 class Counts(graphs.NodeReader):

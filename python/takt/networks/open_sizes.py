@@ -42,6 +42,22 @@ class _Factors:
     opened: frozenset[tuple[Open, int]]
 
 
+@dataclasses.dataclass(frozen=True)
+class _Sum:
+    """A size is the sum of this number and these open sizes, each so many times."""
+
+    number: int
+    opened: frozenset[tuple[Open, int]]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Ratio:
+    """A size is what a division of whole numbers gives, which cuts a fraction off."""
+
+    whole: Size
+    by: Size
+
+
 def nominal(size: Size) -> int:
     return size.nominal if isinstance(size, Open) else size
 
@@ -79,6 +95,7 @@ class _Sizes(counts.Counts):
                  others: Mapping[str, Sizes]) -> None:
         super().__init__(reader.onnx, reader.constants)
         self.others = others
+        self.elements = inference.elements_of(graph)
         self.stated = {name: sizes for name, sizes in inference.sizes_of(graph).items() if name not in shapes}
         self.sizes.update((name, list(shape)) for name, shape in shapes.items())
         for value in graph.input:
@@ -100,7 +117,8 @@ class _Sizes(counts.Counts):
             self.sizes[name] = noted
 
     def computed(self, node: Any) -> list[Size | None] | None:
-        """Numbers that are added, such as those of a sequence and of what came before it, or that a constant takes."""
+        """Numbers that are computed of others, such as those of a sequence and of what came before it, or that a
+        constant takes."""
         numbers = [self.counts.get(name) for name in node.input]
         if node.op_type == "Where" and node.input[0] in self.constants and None not in numbers[1:]:
             chosen = self.constants[node.input[0]].reshape(-1).tolist()
@@ -109,9 +127,15 @@ class _Sizes(counts.Counts):
         if node.op_type == "Max" and len(numbers) == 2 and [0] in numbers:  # A size is not negative.
             numbers.remove([0])
             return numbers[0]
-        if node.op_type != "Add" or None in numbers or len({*map(len, numbers)}) != 1:
+        if node.op_type not in _ARITHMETIC or self.elements.get(node.output[0]) not in counts.WHOLE:
             return None
-        return [None if None in pair else _joined(pair) for pair in zip(*numbers)]
+        return self.each(node, lambda pair: None if None in pair else _ARITHMETIC[node.op_type](*pair))
+
+    def wanted(self, name: str) -> list[Size | None] | None:
+        """The sizes that a tensor of numbers states; None for one that may be negative, which stands for another."""
+        numbers = self.counts.get(name)
+        return None if numbers is None else [size if not isinstance(size, Open) or _is_no_less_than_zero(size) else None
+                                             for size in numbers]
 
     def visit(self, node: Any) -> None:
         inputs = [self.sizes.get(name) for name in node.input]
@@ -130,7 +154,7 @@ class _Sizes(counts.Counts):
         """The sizes of its result, None where nothing is known; or None for all."""
         kind, attributes = node.op_type, self.attributes(node)
         if kind == "ConstantOfShape":
-            return self.counts.get(node.input[0])
+            return self.wanted(node.input[0])
         if inputs[0] is None:
             return None
         if kind in inference.SAME_SIZES:
@@ -165,7 +189,7 @@ class _Sizes(counts.Counts):
         if self.attributes(node).get("axes"):
             return None
         if wanted:
-            return self.counts.get(wanted)
+            return self.wanted(wanted)
         factors = self.constants.get(scales)
         if factors is None or factors.shape != (4,):
             return None
@@ -183,7 +207,7 @@ class _Sizes(counts.Counts):
         return [inputs[0][axis] for axis in own.get("perm", range(len(inputs[0]))[::-1])]
 
     def of_reshape(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
-        target = self.counts.get(node.input[1])
+        target = self.wanted(node.input[1])
         if target is None:
             return None
         copies = not own.get("allowzero", 0)
@@ -194,7 +218,7 @@ class _Sizes(counts.Counts):
         return [None if size == -1 else size for size in result]
 
     def of_expand(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
-        target = self.counts.get(node.input[1])
+        target = self.wanted(node.input[1])
         return None if target is None or None in target else _broadcast([inputs[0], target])
 
     def of_squeeze(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
@@ -234,7 +258,7 @@ class _Sizes(counts.Counts):
         return [*inputs[0][:place], *inputs[1], *inputs[0][place + 1:]]
 
     def of_range(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
-        begin, end, step = (self.counts.get(name) for name in node.input)
+        begin, end, step = map(self.wanted, node.input)
         return end if begin == [0] and step == [1] else None
 
     def of_sum(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
@@ -330,10 +354,76 @@ def _windows(size: Size | None, taps: int, stride: int, dilation: int, pads: tup
     return Open((size, "windows", missing, stride, is_ceil), max(1, (size.nominal + missing) // stride + 1))
 
 
-def _joined(sizes: Sequence[Size]) -> Size:
-    """The size of a row that has these parts."""
-    total = sum(map(nominal, sizes))
-    return Open(("joined", tuple(sizes)), total) if is_open(sizes) else total
+def _joined(sizes: Iterable[Size]) -> Size:
+    """The size of a row that has these parts. Two are equal if they have the same parts."""
+    number, parts = 0, collections.Counter()
+    for size in sizes:
+        if isinstance(size, Open) and isinstance(size.of, _Sum):
+            number += size.of.number
+            parts.update(dict(size.of.opened))
+        elif isinstance(size, Open):
+            parts[size] += 1
+        else:
+            number += size
+    if not parts:
+        return number
+    one = next(iter(parts))
+    if parts.total() == 1 and not number:
+        return one
+    if parts.total() == number == 1 and isinstance(one.of, _Ratio) and isinstance(one.of.by, int):
+        # As exporters count the windows of a row of pixels.
+        missing, row = _without_number(one.of.whole)
+        return Open((row, "windows", missing, one.of.by, 0), one.nominal + 1)
+    whole = number + sum(size.nominal * count for size, count in parts.items())
+    return Open(_Sum(number, frozenset(parts.items())), max(1, whole))
+
+
+def _without_number(size: Size) -> tuple[int, Size]:
+    """A number and an open size, of which `size` is the sum."""
+    if not isinstance(size.of, _Sum):
+        return 0, size
+    return size.of.number, _joined(each for each, count in size.of.opened for _ in range(count))
+
+
+def _difference(left: Size, right: Size) -> Size | None:
+    return None if isinstance(right, Open) else _joined([left, -right])
+
+
+def _ratio(whole: Size, by: Size) -> Size | None:
+    exact = _quotient([whole], [by])
+    if exact is not None:
+        return exact
+    if not isinstance(whole, Open) and not isinstance(by, Open):
+        return int(whole / by) if by else None
+    return Open(_Ratio(whole, by), max(1, nominal(whole) // max(1, nominal(by)))) if _least(by) else None
+
+
+def _is_no_less_than_zero(size: Size) -> bool:
+    least = _least(size)
+    return least is not None and least >= 0
+
+
+def _least(size: Size) -> int | None:
+    """A number that it is not less than in any call; None: not known."""
+    if not isinstance(size, Open):
+        return size
+    of = size.of
+    if isinstance(of, _Sum):
+        parts = [_least(each) for each, _ in of.opened]
+        return None if None in parts else of.number + sum(
+            part * count for part, (_, count) in zip(parts, of.opened))
+    if isinstance(of, _Factors):
+        return 0 if of.number >= 0 and all(_is_no_less_than_zero(each) for each, _ in of.opened) else None
+    if isinstance(of, _Ratio):
+        whole, by = _least(of.whole), _least(of.by)
+        if None in (whole, by) or by < 1 or whole < 0 and isinstance(of.by, Open):
+            return None
+        return int(whole / by) if isinstance(of.by, int) else 0
+    return 0
+
+
+_ARITHMETIC = {"Add": lambda left, right: _joined([left, right]), "Div": _ratio,
+               "Mul": lambda left, right: product([left, right]), "Sub": _difference}
 
 
 def _broadcast(shapes: Sequence[Sequence[Size]]) -> list[Size | None]:

@@ -12,7 +12,6 @@ import numpy as np
 from . import counts, graphs, inference
 
 _ROUNDS_MAX = 64  # Each round knows more sizes than the last one.
-_WHOLE = (6, 7)  # Types that hold all sizes: int32, int64.
 
 
 class Term(NamedTuple):
@@ -150,7 +149,7 @@ class _Sizes(counts.Counts):
     def note_sum(self, node: Any) -> None:
         kind, sums = node.op_type, [self.sum_of(name) for name in node.input]
         if kind in ("Identity", "Reshape", "Squeeze", "Unsqueeze") or (
-                kind == "Cast" and self.attributes(node)["to"] in _WHOLE):
+                kind == "Cast" and self.attributes(node)["to"] in counts.WHOLE):
             self.sums[node.output[0]] = sums[0]
         elif kind in ("Add", "Sub"):
             sign = 1 if kind == "Add" else -1

@@ -150,6 +150,48 @@ def test_numbers_of_shapes_are_followed():
     assert found["joined"][1] == found["i"][0] and found["joined"][1] not in (s, found["y"][1])
 
 
+def computed(sizes):
+    """What is known of a row of the size that nodes make of those of the inputs, and of the same row once more."""
+    numbers = ", ".join(f"int64[1] c{i} = {{{i}}}" for i in range(9))
+    text = f"""<ir_version: 8, opset_import: ["" : 17]>
+        net (float[h,3] x, float[k,3] y) => (float[a] r, float[b] s) <{numbers}> {{
+          n = Shape<start = 0, end = 1>(x) m = Shape<start = 0, end = 1>(y)
+          {sizes} r = ConstantOfShape(p) q = Identity(p) s = ConstantOfShape(q) }}"""
+    graph = graphs.Graph(onnx.parser.parse_model(text))
+    found = open_sizes.sizes_of(graph.inferred, {}, graph)
+    return found["r"][0], found["s"][0]
+
+
+@pytest.mark.parametrize("sizes, is_equal", [
+    ("p = Add(n, c2)", True), ("o = Sub(n, c1) i = Div(o, c4) p = Add(i, c1)", True), ("p = Mul(n, m)", True),
+    ("i = Add(m, c1) o = Mul(n, c8) p = Div(o, i)", True), ("p = Sub(n, c1)", False), ("p = Sub(n, m)", False),
+    ("p = Div(n, m)", False), ("o = Sub(n, c1) p = Mul(m, o)", False)])
+def test_computed_sizes_are_equal_if_they_cannot_be_negative(sizes, is_equal):
+    """A Reshape takes -1 for what is left."""
+    first, second = computed(sizes)
+    assert (first == second) == is_equal
+
+
+def test_sizes_that_are_computed_alike_are_equal():
+    alike = {"p = Add(n, c3)": "o = Add(c1, n) i = Add(o, c4) p = Sub(i, c2)", "p = Mul(n, m)": "p = Mul(m, n)",
+             "o = Mul(n, m) p = Div(o, m)": "p = Identity(n)", "p = Div(n, c2)": "o = Div(n, c2) p = Mul(o, c1)"}
+    for left, right in alike.items():
+        assert computed(left)[0] == computed(right)[0], left
+    assert computed("p = Add(n, c3)")[0] != computed("p = Add(n, c2)")[0]
+    assert computed("p = Div(n, c3)")[0] != computed("p = Div(n, c2)")[0]
+
+
+def test_windows_are_counted_as_exporters_count_them():
+    nodes = [helper.make_node("MaxPool", ["x"], ["a"], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
+             helper.make_node("Shape", ["x"], ["n"], start=2, end=3), helper.make_node("Sub", ["n", "one"], ["m"]),
+             helper.make_node("Div", ["m", "two"], ["i"]), helper.make_node("Add", ["one", "i"], ["k"]),
+             helper.make_node("Concat", ["one", "three", "minus", "k"], ["form"], axis=0),
+             helper.make_node("Reshape", ["a", "form"], ["b"])]
+    found = sizes_of(nodes, {"x": [1, 3, None, 9]}, "b", one=np.array([1]), two=np.array([2]), three=np.array([3]),
+                     minus=np.array([-1]))
+    assert found["b"] == (1, 3, 5, found["a"][2])
+
+
 def test_sizes_that_do_not_follow_can_be_given():
     nodes = [helper.make_node("Add", ["x", "y"], ["a"]), helper.make_node("Relu", ["a"], ["b"])]
     graph = graphs.Graph(model_of(nodes, {"x": [None, 4], "y": [None, 4]}, {"b": [None] * 2}, 17))
