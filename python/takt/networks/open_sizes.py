@@ -24,10 +24,12 @@ class Open:
 
     of       what it is computed from.
     nominal  what it may be.
+    least    what it is not less than; None: not known.
     """
 
     of: Hashable
     nominal: int = dataclasses.field(compare=False)
+    least: int | None = dataclasses.field(default=0, compare=False)
 
 
 Size = Union[int, Open]
@@ -36,7 +38,7 @@ Sizes = Tuple[Size, ...]
 
 @dataclasses.dataclass(frozen=True)
 class _Factors:
-    """A size is the product of this number and these open sizes, each so many times."""
+    """A number is the product of this one and these open ones, each so many times."""
 
     number: int
     opened: frozenset[tuple[Open, int]]
@@ -44,7 +46,7 @@ class _Factors:
 
 @dataclasses.dataclass(frozen=True)
 class _Sum:
-    """A size is the sum of this number and these open sizes, each so many times."""
+    """A number is the sum of this one and these open ones, each so many times."""
 
     number: int
     opened: frozenset[tuple[Open, int]]
@@ -52,7 +54,7 @@ class _Sum:
 
 @dataclasses.dataclass(frozen=True)
 class _Ratio:
-    """A size is what a division of whole numbers gives, which cuts a fraction off."""
+    """A number is what a division of whole ones gives, which cuts a fraction off."""
 
     whole: Size
     by: Size
@@ -72,6 +74,17 @@ def sizes_of(graph: Any, shapes: Mapping[str, tuple[int, ...]], reader: graphs.N
     found = _Sizes(graph, shapes, reader, others or {})
     found.follow(graph.node)
     return {name: tuple(sizes) for name, sizes in found.sizes.items() if is_open(sizes)}
+
+
+def positive_numbers(graph: Any, reader: graphs.NodeReader) -> set[str]:
+    """The tensors of a few whole numbers that are all greater than 0 in each call.
+
+    graph  an onnx.GraphProto with the shapes that onnx infers."""
+    found = _Sizes(graph, inference.shapes_of(graph), reader, {})
+    found.follow(graph.node)
+    leasts = {name: [size.least if isinstance(size, Open) else size for size in numbers]
+              for name, numbers in found.counts.items()}
+    return {name for name, each in leasts.items() if all(least is not None and least > 0 for least in each)}
 
 
 def is_open(sizes: Iterable[Size | None]) -> bool:
@@ -134,8 +147,9 @@ class _Sizes(counts.Counts):
     def wanted(self, name: str) -> list[Size | None] | None:
         """The sizes that a tensor of numbers states; None for one that may be negative, which stands for another."""
         numbers = self.counts.get(name)
-        return None if numbers is None else [size if not isinstance(size, Open) or _is_no_less_than_zero(size) else None
-                                             for size in numbers]
+        if numbers is None:
+            return None
+        return [None if isinstance(size, Open) and (size.least is None or size.least < 0) else size for size in numbers]
 
     def visit(self, node: Any) -> None:
         inputs = [self.sizes.get(name) for name in node.input]
@@ -322,8 +336,10 @@ def _product(number: int, factors: collections.Counter[Open]) -> Size:
         return number
     if number == 1 and factors.total() == 1:
         return next(iter(factors))
+    leasts = [number, *(size.least for size in factors.elements())]
     return Open(_Factors(number, frozenset(factors.items())),
-                number * math.prod(size.nominal ** count for size, count in factors.items()))
+                number * math.prod(size.nominal ** count for size, count in factors.items()),
+                None if None in leasts or min(leasts) < 0 else math.prod(leasts))
 
 
 def _quotient(whole: Iterable[Size], parts: Iterable[Size]) -> Size | None:
@@ -370,16 +386,18 @@ def _joined(sizes: Iterable[Size]) -> Size:
     one = next(iter(parts))
     if parts.total() == 1 and not number:
         return one
+    leasts = [size.least for size in parts.elements()]
+    least = None if None in leasts else number + sum(leasts)
     if parts.total() == number == 1 and isinstance(one.of, _Ratio) and isinstance(one.of.by, int):
         # As exporters count the windows of a row of pixels.
         missing, row = _without_number(one.of.whole)
-        return Open((row, "windows", missing, one.of.by, 0), one.nominal + 1)
+        return Open((row, "windows", missing, one.of.by, 0), one.nominal + 1, least)
     whole = number + sum(size.nominal * count for size, count in parts.items())
-    return Open(_Sum(number, frozenset(parts.items())), max(1, whole))
+    return Open(_Sum(number, frozenset(parts.items())), max(1, whole), least)
 
 
-def _without_number(size: Size) -> tuple[int, Size]:
-    """A number and an open size, of which `size` is the sum."""
+def _without_number(size: Open) -> tuple[int, Size]:
+    """A number and a size whose sum it is."""
     if not isinstance(size.of, _Sum):
         return 0, size
     return size.of.number, _joined(each for each, count in size.of.opened for _ in range(count))
@@ -395,31 +413,12 @@ def _ratio(whole: Size, by: Size) -> Size | None:
         return exact
     if not isinstance(whole, Open) and not isinstance(by, Open):
         return int(whole / by) if by else None
-    return Open(_Ratio(whole, by), max(1, nominal(whole) // max(1, nominal(by)))) if _least(by) else None
-
-
-def _is_no_less_than_zero(size: Size) -> bool:
-    least = _least(size)
-    return least is not None and least >= 0
-
-
-def _least(size: Size) -> int | None:
-    """A number that it is not less than in any call; None: not known."""
-    if not isinstance(size, Open):
-        return size
-    of = size.of
-    if isinstance(of, _Sum):
-        parts = [_least(each) for each, _ in of.opened]
-        return None if None in parts else of.number + sum(
-            part * count for part, (_, count) in zip(parts, of.opened))
-    if isinstance(of, _Factors):
-        return 0 if of.number >= 0 and all(_is_no_less_than_zero(each) for each, _ in of.opened) else None
-    if isinstance(of, _Ratio):
-        whole, by = _least(of.whole), _least(of.by)
-        if None in (whole, by) or by < 1 or whole < 0 and isinstance(of.by, Open):
-            return None
-        return int(whole / by) if isinstance(of.by, int) else 0
-    return 0
+    least, divisor = (size.least if isinstance(size, Open) else size for size in (whole, by))
+    if least is None or divisor is None or divisor < 1 or isinstance(by, Open) and least < 0:
+        least = None
+    else:
+        least = 0 if isinstance(by, Open) else int(least / by)
+    return Open(_Ratio(whole, by), max(1, nominal(whole) // max(1, nominal(by))), least)
 
 
 _ARITHMETIC = {"Add": lambda left, right: _joined([left, right]), "Div": _ratio,

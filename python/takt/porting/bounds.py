@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..networks import graphs
+from ..networks import graphs, open_sizes
 
 _DIVISIONS = {"Div", "Mod"}
 # What has the same numbers, with a sign.
@@ -30,6 +30,7 @@ class _Bounder(graphs.Changer):
     def __init__(self, model: Any, is_body: bool) -> None:
         super().__init__(model)
         self.is_body = is_body
+        self.positive: set[str] | None = None  # Divisors that need no limit; None: not looked for.
 
     def changed(self, node: Any) -> Any:
         if node.op_type not in (*_INDEXED, *_DIVISIONS) or len(node.input) < 2:
@@ -73,7 +74,7 @@ class _Bounder(graphs.Changer):
     def divided(self, node: Any, kind: np.dtype) -> Any:
         """The compiler divides unsigned numbers as if they had a sign: they become wider ones."""
         number, divisor = node.input
-        is_bounded = divisor not in self.constants
+        is_bounded = divisor not in self.constants and not self.is_positive(divisor)
         if kind.kind == "i":
             return self.with_inputs(node, {1: self.divisor(number, divisor, kind)}) if is_bounded else node
         wide = _WIDER.get(kind.name)
@@ -89,6 +90,12 @@ class _Bounder(graphs.Changer):
         self.out.append(changed)
         return self.onnx.helper.make_node(
             "Cast", [changed.output[0]], [result], to=self.onnx.helper.np_dtype_to_tensor_dtype(kind))
+
+    def is_positive(self, name: str) -> bool:
+        """Whether it is made of sizes such that it is in each call."""
+        if self.positive is None:
+            self.positive = open_sizes.positive_numbers(self.inferred, self)
+        return name in self.positive
 
     def divisor(self, number: str, divisor: str, kind: np.dtype) -> str:
         """The divisor, or 1 where a processor would trap: 0, and -1 if the number is the least one."""

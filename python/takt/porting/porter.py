@@ -16,8 +16,8 @@ import numpy as np
 
 from . import (bounds, boxes, chances, classic, decoding, deformed, determinants, doubles, einsum, experts, filters,
                fourier, functions, images, inverses, layers, lengths, limits, linear, lists, loops, mapped, operators,
-               padding, places, powers, products, regions, resized, scales, scores, sequences, transposed, trees,
-               uniques, unrolled, vectors, volumes)
+               padding, places, powers, products, quotients, regions, resized, scales, scores, sequences, transposed,
+               trees, uniques, unrolled, vectors, volumes)
 from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, recurrence, subgraphs, terms
 
@@ -278,10 +278,10 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
               functions.FunctionPorter, images.ImagePorter, inverses.InversePorter, layers.LayerPorter,
               lengths.LengthPorter, limits.LimitPorter, linear.LinearPorter, lists.ListPorter, loops.LoopPorter,
               mapped.MapPorter, operators.OperatorPorter, padding.PaddingPorter, places.PlacePorter,
-              powers.PowerPorter, products.ProductPorter, regions.RegionPorter, resized.ResizePorter,
-              scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter, trees.TreePorter,
-              uniques.UniquePorter, unrolled.UnrolledPorter, vectors.VectorPorter, volumes.VolumePorter,
-              graphs.NodeReader):
+              powers.PowerPorter, products.ProductPorter, quotients.QuotientPorter, regions.RegionPorter,
+              resized.ResizePorter, scales.ScalePorter, sequences.SequencePorter, transposed.TransposedPorter,
+              trees.TreePorter, uniques.UniquePorter, unrolled.UnrolledPorter, vectors.VectorPorter,
+              volumes.VolumePorter, graphs.NodeReader):
     """Replaces the nodes of a graph that it `concerns`, but for those whose first result is in `left`.
 
     leaves_layers  whether what is in _LEFT stays where sizes are open and Takt's kernels can compute it."""
@@ -362,6 +362,7 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
             **self.list_handlers(),
             **self.map_handlers(),
             **self.operator_handlers(),
+            **self.quotient_handlers(),
             **self.tree_handlers(),
             **self.unique_handlers(),
             **self.vector_handlers(),

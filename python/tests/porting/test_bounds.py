@@ -120,3 +120,11 @@ def test_unsigned_numbers_are_divided_as_such(needs_compiler, tmp_path):
     for case, (y, m) in together.results(tmp_path, cases, device="local-sync").items():
         np.testing.assert_array_equal(y, x // z, err_msg=f"a divisor that is {case}")
         np.testing.assert_array_equal(m, x % z, err_msg=f"a divisor that is {case}")
+
+
+@pytest.mark.parametrize("divisor, is_bounded", [("Add(one, rows)", False), ("Identity(rows)", True),
+                                                 ("Sub(rows, one)", True), ("Identity(i)", True)])
+def test_what_sizes_are_divided_by_has_no_limit_if_it_is_positive(divisor, is_bounded):
+    model = network(f"""net (float[N,2] x, int64[1] i) => (int64[1] y) <int64[1] one = {{1}}> {{
+        rows = Shape<start = 0, end = 1>(x) d = {divisor} y = Div(i, d) }}""")
+    assert ("Where" in [node.op_type for node in bounds.bound(model).graph.node]) == is_bounded
