@@ -11,8 +11,9 @@ from . import elementwise, graphs
 
 # The result has the sizes of the first input.
 SAME_SIZES = elementwise.UNARY | {
-    "BatchNormalization", "DequantizeLinear", "Dropout", "GroupNormalization", "InstanceNormalization",
-    "LayerNormalization", "LogSoftmax", "QuantizeLinear", "RMSNormalization", "Softmax",
+    "BatchNormalization", "CumProd", "CumSum", "DequantizeLinear", "Dropout", "GroupNormalization", "Hardmax",
+    "InstanceNormalization", "IsInf", "IsNaN", "LRN", "LayerNormalization", "LogSoftmax", "LpNormalization",
+    "QuantizeLinear", "RMSNormalization", "ReverseSequence", "ScatterElements", "ScatterND", "Softmax", "Trilu",
 }
 # Shapes can depend on the values of constants of so many elements.
 _ELEMENTS_MAX = 1024

@@ -15,6 +15,7 @@ import numpy as np
 from . import counts, elementwise, graphs, inference, static_shapes
 
 NOMINAL = 256  # Of the sizes of inputs. A guess, from which the sizes of tiles are made.
+_LAST = 1 << 31  # No size is as large: exporters write such ends of slices that go to the end.
 _WINDOWS = {"AveragePool", "Conv", "MaxPool"}
 
 
@@ -53,11 +54,20 @@ class _Sum:
 
 
 @dataclasses.dataclass(frozen=True)
+class _Floor:
+    """A number says how often a stride fits into an open one and a known one that is smaller than the stride."""
+
+    row: Open
+    more: int
+    stride: int
+
+
+@dataclasses.dataclass(frozen=True)
 class _Ratio:
     """A number is what a division of whole ones gives, which cuts a fraction off."""
 
     whole: Size
-    by: Size
+    by: Open
 
 
 def nominal(size: Size) -> int:
@@ -109,6 +119,7 @@ class _Sizes(counts.Counts):
         super().__init__(reader.onnx, reader.constants)
         self.others = others
         self.elements = inference.elements_of(graph)
+        self.real: set[Open] = set()  # The sizes of tensors.
         self.stated = {name: sizes for name, sizes in inference.sizes_of(graph).items() if name not in shapes}
         self.sizes.update((name, list(shape)) for name, shape in shapes.items())
         for value in graph.input:
@@ -128,6 +139,7 @@ class _Sizes(counts.Counts):
                  if size is None else size for axis, size in enumerate(sizes)]
         if all(noted):
             self.sizes[name] = noted
+            self.real.update(size for size in noted if isinstance(size, Open))
 
     def computed(self, node: Any) -> list[Size | None] | None:
         """Numbers that are computed of others, such as those of a sequence and of what came before it, or that a
@@ -147,9 +159,10 @@ class _Sizes(counts.Counts):
     def wanted(self, name: str) -> list[Size | None] | None:
         """The sizes that a tensor of numbers states; None for one that may be negative, which stands for another."""
         numbers = self.counts.get(name)
-        if numbers is None:
-            return None
-        return [None if isinstance(size, Open) and (size.least is None or size.least < 0) else size for size in numbers]
+        return None if numbers is None else [None if self.may_be_negative(size) else size for size in numbers]
+
+    def may_be_negative(self, size: Size) -> bool:
+        return isinstance(size, Open) and (size.least is None or size.least < 0) and size not in self.real
 
     def visit(self, node: Any) -> None:
         inputs = [self.sizes.get(name) for name in node.input]
@@ -254,8 +267,23 @@ class _Sizes(counts.Counts):
             axes = self.constants.get(node.input[3]) if len(node.input) > 3 else None
         if axes is None:
             return None
-        places = {int(axis) % len(inputs[0]) for axis in axes}
-        return [None if axis in places else size for axis, size in enumerate(inputs[0])]
+        places = [int(axis) % len(inputs[0]) for axis in axes]
+        result = [None if axis in places else size for axis, size in enumerate(inputs[0])]
+        if node.op_type == "Slice" and set(node.input[1:]) <= self.constants.keys() and len(set(places)) == len(places):
+            bounds = [self.constants[name].tolist() for name in node.input[1:3]]
+            steps = self.constants[node.input[4]].tolist() if len(node.input) > 4 else [1] * len(places)
+            for place, begin, end, step in zip(places, *bounds, steps):
+                result[place] = self.cut(inputs[0][place], begin, end) if step == 1 else None
+        return result
+
+    def cut(self, size: Size, begin: int, end: int) -> Size | None:
+        """What is left of a row from an element on and up to another one. A negative place counts from the end."""
+        if not isinstance(size, Open):
+            return len(range(size)[begin:end])
+        if begin < 0 or 0 <= end < _LAST:
+            return None
+        left = _joined([size, min(end, 0) - begin])
+        return None if self.may_be_negative(left) else left
 
     def of_concat(self, node: Any, inputs: list[list[Size] | None], own: dict[str, Any]) -> list[Size | None] | None:
         if None in inputs:
@@ -270,6 +298,13 @@ class _Sizes(counts.Counts):
             return None
         place = own.get("axis", 0) % len(inputs[0])
         return [*inputs[0][:place], *inputs[1], *inputs[0][place + 1:]]
+
+    def of_places(self, node: Any, inputs: list[list[Size] | None], own: dict[str, Any]) -> list[Size | None] | None:
+        """GatherElements and GatherND."""
+        if inputs[1] is None or node.op_type == "GatherElements":
+            return inputs[1]
+        *places, depth = inputs[1]
+        return None if isinstance(depth, Open) else [*places, *inputs[0][own.get("batch_dims", 0) + depth:]]
 
     def of_range(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
         begin, end, step = map(self.wanted, node.input)
@@ -288,10 +323,10 @@ class _Sizes(counts.Counts):
         return [inputs[0][0], None, inputs[0][1], None] if not own.get("layout", 0) else None
 
     RULES = {
-        "Concat": of_concat, "Expand": of_expand, "GRU": of_layer, "Gather": of_gather, "Gemm": of_product,
-        "LSTM": of_layer, "MatMul": of_product, "RNN": of_layer, "Range": of_range, "ReduceMax": of_sum,
-        "ReduceMean": of_sum, "ReduceSum": of_sum, "Reshape": of_reshape, "Slice": of_part, "Split": of_part,
-        "Squeeze": of_squeeze, "Transpose": of_transpose, "Unsqueeze": of_squeeze,
+        "Concat": of_concat, "Expand": of_expand, "GRU": of_layer, "Gather": of_gather, "GatherElements": of_places,
+        "GatherND": of_places, "Gemm": of_product, "LSTM": of_layer, "MatMul": of_product, "RNN": of_layer,
+        "Range": of_range, "ReduceMax": of_sum, "ReduceMean": of_sum, "ReduceSum": of_sum, "Reshape": of_reshape,
+        "Slice": of_part, "Split": of_part, "Squeeze": of_squeeze, "Transpose": of_transpose, "Unsqueeze": of_squeeze,
     }
 
 
@@ -367,7 +402,10 @@ def _windows(size: Size | None, taps: int, stride: int, dilation: int, pads: tup
         return size
     if not isinstance(size, Open):
         return None if is_ceil else (size + missing) // stride + 1
-    return Open((size, "windows", missing, stride, is_ceil), max(1, (size.nominal + missing) // stride + 1))
+    if is_ceil:
+        return Open((size, "windows", missing, stride), max(1, (size.nominal + missing) // stride + 1))
+    found = _joined([_floor(size, missing, stride), 1])
+    return dataclasses.replace(found, least=max(0, found.least or 0))  # It is the size of a tensor.
 
 
 def _joined(sizes: Iterable[Size]) -> Size:
@@ -388,10 +426,6 @@ def _joined(sizes: Iterable[Size]) -> Size:
         return one
     leasts = [size.least for size in parts.elements()]
     least = None if None in leasts else number + sum(leasts)
-    if parts.total() == number == 1 and isinstance(one.of, _Ratio) and isinstance(one.of.by, int):
-        # As exporters count the windows of a row of pixels.
-        missing, row = _without_number(one.of.whole)
-        return Open((row, "windows", missing, one.of.by, 0), one.nominal + 1, least)
     whole = number + sum(size.nominal * count for size, count in parts.items())
     return Open(_Sum(number, frozenset(parts.items())), max(1, whole), least)
 
@@ -411,14 +445,27 @@ def _ratio(whole: Size, by: Size) -> Size | None:
     exact = _quotient([whole], [by])
     if exact is not None:
         return exact
-    if not isinstance(whole, Open) and not isinstance(by, Open):
-        return int(whole / by) if by else None
-    least, divisor = (size.least if isinstance(size, Open) else size for size in (whole, by))
-    if least is None or divisor is None or divisor < 1 or isinstance(by, Open) and least < 0:
-        least = None
-    else:
-        least = 0 if isinstance(by, Open) else int(least / by)
-    return Open(_Ratio(whole, by), max(1, nominal(whole) // max(1, nominal(by))), least)
+    if isinstance(by, int):
+        if by < 1 or not isinstance(whole, Open):
+            return int(whole / by) if by else None
+        return _floor(whole, 0, by)
+    least = 0 if isinstance(whole, Open) and min(whole.least or 0, (by.least or 0) - 1) >= 0 else None
+    return Open(_Ratio(whole, by), max(1, nominal(whole) // max(1, by.nominal)), least)
+
+
+def _floor(size: Open, more: int, stride: int) -> Size:
+    """How often a stride fits into a row that is longer by so many. A row of what fits into another one is a part of
+    that one."""
+    number, row = _without_number(size)
+    more += number
+    if isinstance(row.of, _Floor):
+        row, more, stride = row.of.row, row.of.more + more * row.of.stride, stride * row.of.stride
+    count, more = divmod(more, stride)
+    found = None if more else _quotient([row], [stride])
+    if found is None:
+        least = None if row.least is None else (row.least + more) // stride
+        found = Open(_Floor(row, more, stride), max(1, (row.nominal + more) // stride), least)
+    return _joined([found, count])
 
 
 _ARITHMETIC = {"Add": lambda left, right: _joined([left, right]), "Div": _ratio,

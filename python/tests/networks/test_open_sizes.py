@@ -122,6 +122,34 @@ def test_rows_of_a_sequence_stay_as_many():
     assert found["h"] == (times, 6) and found["i"] == found["j"] == (times, 3) and found["k"] == (times, 10)
 
 
+def test_what_is_taken_at_places_has_their_sizes():
+    nodes = [helper.make_node("CumSum", ["x", "last"], ["a"], reverse=1), helper.make_node("IsNaN", ["a"], ["b"]),
+             helper.make_node("GatherElements", ["x", "i"], ["c"], axis=1),
+             helper.make_node("GatherND", ["x", "i"], ["d"]), helper.make_node("ScatterND", ["x", "i", "d"], ["e"]),
+             helper.make_node("GatherND", ["x", "k"], ["f"], batch_dims=1),
+             helper.make_node("Unsqueeze", ["f", "first"], ["g"])]
+    whole = onnx.TensorProto.INT64
+    found = sizes_of(nodes, {"x": ["n", "m", 3], "i": (whole, ["k", "l", 2]), "k": (whole, ["n", "l", 1])}, "g",
+                     last=np.array(1), first=np.array([0]))
+    n, m, _ = found["x"]
+    k, l, _ = found["i"]
+    assert found["a"] == found["b"] == found["e"] == (n, m, 3)
+    assert found["c"] == (k, l, 2) and found["d"] == (k, l, 3) and found["f"] == (n, l, 3)
+
+
+@pytest.mark.parametrize("begin, end, like", [
+    (0, -1, "x"), (1, 2**63 - 1, "x"), (0, 2**63 - 1, "a"), (0, -2, None), (1, -1, None), (-1, 2**63 - 1, None),
+    (0, 7, None)])
+def test_slices_of_open_sizes_are_shorter(begin, end, like):
+    """One element can be cut off from a row of at least one."""
+    nodes = [helper.make_node("MaxPool", ["x"], ["a"], kernel_shape=[1, 2], pads=[0, 1, 0, 1]),
+             helper.make_node("Slice", ["a", "begin", "end", "axes"], ["b"]), helper.make_node("Relu", ["b"], ["c"])]
+    found = sizes_of(nodes, {"x": [1, 3, 4, "w"]}, "c", begin=np.array([begin]), end=np.array([end]),
+                     axes=np.array([-1]))
+    assert found["x"] != found["a"]
+    assert [name for name in "xa" if found[name] == found["b"]] == ([] if like is None else [like])
+
+
 def test_numbers_of_shapes_are_followed():
     nodes = [helper.make_node("Shape", ["x"], ["a"]),
              helper.make_node("Gather", ["a", "two"], ["b"]),
@@ -182,14 +210,20 @@ def test_sizes_that_are_computed_alike_are_equal():
 
 
 def test_windows_are_counted_as_exporters_count_them():
-    nodes = [helper.make_node("MaxPool", ["x"], ["a"], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
-             helper.make_node("Shape", ["x"], ["n"], start=2, end=3), helper.make_node("Sub", ["n", "one"], ["m"]),
-             helper.make_node("Div", ["m", "two"], ["i"]), helper.make_node("Add", ["one", "i"], ["k"]),
-             helper.make_node("Concat", ["one", "three", "minus", "k"], ["form"], axis=0),
-             helper.make_node("Reshape", ["a", "form"], ["b"])]
-    found = sizes_of(nodes, {"x": [1, 3, None, 9]}, "b", one=np.array([1]), two=np.array([2]), three=np.array([3]),
-                     minus=np.array([-1]))
-    assert found["b"] == (1, 3, 5, found["a"][2])
+    """Of a short row there are less than none, but a tensor has as many."""
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        net (float[1,3,h,9] x, float[3,3,5,1] w) => (float[b,c,d,e,g] y, float[f] z)
+            <int64[1] one = {1}, int64[1] two = {2}, int64[1] three = {3}, int64[1] five = {5}> {
+          a = Conv<strides = [2, 1]>(x, w)
+          v = MaxPool<kernel_shape = [2, 1], strides = [3, 1]>(a)
+          n = Shape<start = 2, end = 3>(x) m = Sub(n, five) i = Div(m, two)
+          k = Sub(i, one) j = Div(k, three) l = Add(one, j)
+          form = Concat<axis = 0>(one, three, l, three, three) y = Reshape(v, form)
+          o = Sub(l, two) z = ConstantOfShape(o) }""")
+    graph = graphs.Graph(model)
+    found = open_sizes.sizes_of(graph.inferred, {"w": (3, 3, 5, 1)}, graph)
+    assert found["y"] == (1, 3, found["v"][2], 3, 3)
+    assert found["z"][0].of == ("z", 0)  # It may be negative.
 
 
 def test_sizes_that_do_not_follow_can_be_given():
