@@ -15,9 +15,9 @@ from typing import Any, Callable, Collection, Iterator, Sequence, Union
 import numpy as np
 
 from . import (bounds, boxes, chances, classic, decoding, deformed, determinants, doubles, einsum, experts, filters,
-               fourier, functions, images, inverses, layers, lengths, limits, linear, lists, loops, mapped, operators,
-               padding, places, powers, products, quotients, regions, resized, scales, scores, sequences, transposed,
-               trees, uniques, unrolled, vectors, volumes)
+               forms, fourier, functions, images, inverses, layers, lengths, limits, linear, lists, loops, mapped,
+               operators, padding, places, powers, products, quotients, regions, resized, scales, scores, sequences,
+               transposed, trees, uniques, unrolled, vectors, volumes)
 from ..errors import CompileError
 from ..networks import canonical, folding, graphs, inference, names, recurrence, subgraphs, terms
 
@@ -72,7 +72,7 @@ def port(model: Any, failed: list[str] | None = None, concerns: Callable[[Any], 
         raise RuntimeError(f"still other operators after {_PASSES_MAX} passes")
     _show(ported)
     _drop_identities(ported.graph)
-    ported = bounds.bound(canonical.sample(ported), is_body=concerns is not None)
+    ported = bounds.bound(forms.state(canonical.sample(ported)), is_body=concerns is not None)
     for node in ported.graph.node:
         _port_inner_graphs(ported, node, failed)
     return _with_results(model, ported)
