@@ -17,6 +17,7 @@ SIZES_MAX = 4  # A tensor whose rows a call counts has so many dimensions at mos
 COUNT = "count"  # Of elements, in place of sizes.
 ROWS = "rows"  # All of a tensor but its last dimension.
 STEPS, RESULTS = "steps", "results"  # Of one call of a recurrent layer, and how many states it gives.
+SEQUENCES = "sequences"  # That a recurrent layer has at once.
 TILE_ROWS = "tile_rows"  # How many rows a tile has, where a call finds it.
 
 
@@ -76,13 +77,21 @@ def steps(stem: str, name: str, kernel: Any, operands: list[str], types: list[st
     made, turn = _Computation(stem), _Computation(f"{stem}_t")
     first, states = f"{stem}_first", f"{stem}_all"
     befores, kinds = operands[-1 - behind:], types[-1 - behind:]
-    zero, one, most, tiles = (made.number(value) for value in (0, 1, count, kernel.pixel_tiles))
+    zero, one, most = (made.number(value) for value in (0, 1, count))
     all_steps = made.add(f"tensor.dim {operands[0]}, {zero} : {types[0]}")
     end = made.compute("maxui", all_steps, one)
-    empty = made.add(f"tensor.empty({made.compute('addi', all_steps, made.number(1 + behind))}) : {result}")
+    found = {}
+    if SEQUENCES in open_sizes(kernel):
+        found[SEQUENCES] = made.add(f"tensor.dim {operands[0]}, {one} : {types[0]}")
+        tiles = made.compute("ceildivui", found[SEQUENCES], made.number(kernel.tile_rows))
+    else:
+        tiles = made.number(kernel.pixel_tiles)
+    wide = ", ".join([made.compute("addi", all_steps, made.number(1 + behind)), *found.values()])
+    empty = made.add(f"tensor.empty({wide}) : {result}")
 
     def rows(begin: str, count: str, kind: str) -> str:
-        return f"[{begin}, 0, 0] [{count}, {', '.join(_dimensions(kind)[1:])}] [1, 1, 1]"
+        sequences, numbers = _dimensions(kind)[1:]
+        return f"[{begin}, 0, 0] [{count}, {found.get(SEQUENCES, sequences)}, {numbers}] [1, 1, 1]"
 
     for row, (state, kind) in enumerate(zip(befores, kinds)):
         empty = made.add(f"tensor.insert_slice {state} into {empty}{rows(str(row), '1', kind)} : {kind} into {result}")
@@ -93,13 +102,14 @@ def steps(stem: str, name: str, kernel: Any, operands: list[str], types: list[st
     for row, kind in enumerate(kinds):
         place = turn.compute("addi", first, turn.number(row))
         given.append(turn.add(f"tensor.extract_slice {states}{rows(place, '1', kind)} : {result} to {kind}"))
-    found = {STEPS: own, RESULTS: turn.compute("addi", own, turn.number(behind))}
+    found |= {STEPS: own, RESULTS: turn.compute("addi", own, turn.number(behind))}
     tiles = turn.compute("minui", tiles, turn.compute("muli", own, tiles))
     numbers = [*(found[size] for size in open_sizes(kernel)), tiles]
     shown = [_with_sizes(kind, found, _names(kernel, i, kind)) for i, kind in enumerate(types)]
     new = turn.add(
         f"flow.dispatch @takt_kernels::@{name}[{tiles}]({', '.join([*given, *numbers])}) : "
-        f"({', '.join([*shown, *['index'] * len(numbers)])}) -> {result}{{{found[RESULTS]}}}")
+        f"({', '.join([*shown, *['index'] * len(numbers)])}) -> "
+        f"{_with_sizes(result, found, _names(kernel, len(types), result))}")
     written = turn.compute("minui", found[RESULTS], turn.compute("muli", own, turn.number(1 + behind)))
     new = turn.add(f"tensor.extract_slice {new}{rows(zero, written, result)} : {result} to {result}")
     place = rows(turn.compute("addi", first, one), written, result)

@@ -10,7 +10,7 @@ import numpy as np
 from ..networks import open_sizes, recurrence
 from . import tiled_calls
 from .kernel_calls import DOMAIN
-from .open_calls import RESULTS, STEPS
+from .open_calls import RESULTS, SEQUENCES, STEPS
 from .packing import BLOCK
 
 _CALL_MACS = 1 << 20  # Of a tile of several steps, which takes some 100 µs at most.
@@ -27,7 +27,7 @@ class _Layer:
     """A GRU or an LSTM whose operands the kernels take: with further units, which stay zero."""
 
     source: str
-    shape: tuple[open_sizes.Size, int, int]  # Steps, batch, size of the state.
+    shape: tuple[open_sizes.Size, open_sizes.Size, int]  # Steps, batch, size of the state.
     units: int  # How many the network has.
     weights: np.ndarray  # Of the inputs: [gates * hidden][inputs].
     packed: np.ndarray  # Of the state.
@@ -104,15 +104,17 @@ class RecurrentRewriter:
         states = states[1:3] if gates == 4 else states[1:2]
         w, r = self.constants[w_name], self.constants[r_name]
         shape = self.sizes(source)
-        if shape is None or len(shape) != 3 or not self.is_float(source) or not isinstance(shape[1], int):
+        if shape is None or len(shape) != 3 or not self.is_float(source):
             return None
         steps, batch, _ = shape
+        if isinstance(batch, open_sizes.Open) and isinstance(steps, int):
+            return None
         hidden = r.shape[2]
         if not self.is_product(source, shape, w[0].T):
             return None
         zeros = np.zeros((1, 2 * gates * hidden), np.float32)
         bias = self.constants.get(b_name, zeros)
-        if any(name and self.shape(name) != (1, batch, hidden) for name in states):
+        if any(name and self.sizes(name) != (1, batch, hidden) for name in states):
             return None
         more = -hidden % BLOCK
         wide = hidden + more
@@ -133,8 +135,8 @@ class RecurrentRewriter:
         steps, batch, hidden = layer.shape
         name = self.fresh("gates")
         self.product(self.to_first(layer.source), self.sizes(layer.source), layer.weights.T, bias, name)
-        before = [self.widened(self.to_first(state), layer) if state
-                  else self.constant(np.zeros((1, batch, hidden), np.float32)) for state in layer.states]
+        before = [self.widened(self.to_first(state), layer) if state else self.zeros(layer, hidden)
+                  for state in layer.states]
         weights = self.constant(layer.packed)
         if isinstance(steps, open_sizes.Open):
             return self.call_open_layer(function, layer, gates, [name, weights, *constants, *before], rows_behind)
@@ -162,11 +164,17 @@ class RecurrentRewriter:
     def call_open_layer(self, function: str, layer: _Layer, gates: int, inputs: list[str], rows_behind: int) -> str:
         """Calls in a loop. The result begins with the states before the first step."""
         steps, batch, hidden = layer.shape
-        tiles = _tiles((_CALLS_MAX, batch, hidden), gates)
-        axes = [(STEPS,), *[()] * (len(inputs) - 1), (RESULTS,)]
+        is_open = isinstance(batch, open_sizes.Open)
+        count = max(batch.nominal, _ROWS) if is_open else batch
+        tiles = _tiles((_CALLS_MAX, count, hidden), gates)
+        sequences = [SEQUENCES] if is_open else []
+        states = len(layer.states)
+        axes = [(STEPS, *sequences), *[()] * (len(inputs) - 1 - states), *[(*sequences,)] * states,
+                (RESULTS, *sequences)]
+        numbers = (STEPS, SEQUENCES if is_open else batch, hidden, tiles.lanes)
         call = tiled_calls.TiledCall(
-            function, ("f32",) * (len(inputs) + 1), (STEPS, batch, hidden, tiles.lanes), (), -(-hidden // tiles.lanes),
-            batch, tiles.rows, tiles.steps * batch * gates * hidden * hidden, axes=tuple(axes))
+            function, ("f32",) * (len(inputs) + 1), numbers, (), -(-hidden // tiles.lanes), 0 if is_open else batch,
+            tiles.rows, tiles.steps * count * gates * hidden * hidden, axes=tuple(axes))
         return self.emit(
             "TaktSteps", inputs, self.fresh("states"), (steps, batch, hidden), DOMAIN, kernel=self.index_of(call),
             steps=tiles.steps, behind=rows_behind)
@@ -179,8 +187,21 @@ class RecurrentRewriter:
         _, batch, hidden = layer.shape
         if layer.units == hidden:
             return state
-        rest = self.constant(np.zeros((1, batch, hidden - layer.units), np.float32))
+        rest = self.zeros(layer, hidden - layer.units)
         return self.emit("Concat", [state, rest], self.fresh("states"), (1, batch, hidden), axis=2)
+
+    def zeros(self, layer: _Layer, count: int) -> str:
+        """So many zeros for each sequence."""
+        batch = layer.shape[1]
+        if not isinstance(batch, open_sizes.Open):
+            return self.constant(np.zeros((1, batch, count), np.float32))
+        batch_of = self.emit("Shape", [layer.source], self.fresh("zeros"), (1,), start=1, end=2,
+                             element=self.onnx.TensorProto.INT64)
+        ends = [self.constant(np.array([size])) for size in (1, count)]
+        form = self.emit("Concat", [ends[0], batch_of, ends[1]], self.fresh("zeros"), (3,), axis=0,
+                         element=self.onnx.TensorProto.INT64)
+        return self.emit("Expand", [self.constant(np.zeros((1, 1, 1), np.float32)), form], self.fresh("zeros"),
+                         (1, batch, count))
 
     def emit_results(self, node: Any, layer: _Layer, states: str, rows_behind: int) -> None:
         """All states, the last one, and that of the cell, which call_layer() has found."""
@@ -192,7 +213,10 @@ class RecurrentRewriter:
             first, count, end = 0, steps, steps
         if all_steps:
             found = self.own_rows(states, layer, first, end, steps, self.fresh("states"))
-            self.emit("Reshape", [found, self.constant(np.array([count, 1, batch, layer.units]))], all_steps)
+            if isinstance(batch, open_sizes.Open):
+                self.emit("Unsqueeze", [found, self.constant(np.array([1]))], all_steps)
+            else:
+                self.emit("Reshape", [found, self.constant(np.array([count, 1, batch, layer.units]))], all_steps)
         for row, name in ((end - 1, last), (end, cell)):
             if name:
                 self.own_rows(states, layer, row, row + 1, 1, name)

@@ -20,8 +20,15 @@ LAYERS = [("GRU", 32, False), ("GRU", 21, True), ("LSTM", 32, False), ("LSTM", 4
           ("GRU", 512, False)]
 
 
-def layers(net):
+def layers(net, batch):
     """All results of layers of all kinds, in one tensor."""
+    def state(hidden):
+        if batch is not None:
+            return net.weights(1, batch, hidden)
+        one = net.constant(np.array([1]))
+        form = net.node("Concat", one, net.node("Shape", "x", start=1, end=2), one, axis=0)
+        return net.node("Expand", net.weights(1, 1, hidden), form)
+
     results = []
     for i, (kind, hidden, has_state) in enumerate(LAYERS):
         gates, names = GATES[kind], ["all", "next", "cell"][:3 if kind == "LSTM" else 2]
@@ -29,7 +36,7 @@ def layers(net):
         weights = [net.weights(1, gates * hidden, INPUTS), net.constant(of_state.astype(np.float32)),
                    net.weights(1, 2 * gates * hidden)]
         if has_state:
-            weights += ["", *(net.weights(1, BATCH, hidden) for _ in names[1:])]
+            weights += ["", *(state(hidden) for _ in names[1:])]
         own = {"linear_before_reset": 1} if kind == "GRU" else {}
         outputs = [f"{name}{i}" for name in names]
         net.nodes.append(onnx.helper.make_node(kind, ["x", *weights], outputs, hidden_size=hidden, **own))
@@ -37,10 +44,11 @@ def layers(net):
     return net.node("Concat", *results, axis=0)
 
 
-def test_layers_of_any_number_of_steps_are_loops_of_calls(needs_compiler, tmp_path):
+@pytest.mark.parametrize("batch, batches", [(BATCH, [BATCH] * 4), (None, [1, 2, 5, 8])])
+def test_layers_of_any_number_of_steps_are_loops_of_calls(needs_compiler, tmp_path, batch, batches):
     ort = pytest.importorskip("onnxruntime")
     net, path = Net(), tmp_path / "net.onnx"
-    model = net.model([None, BATCH, INPUTS], layers(net))
+    model = net.model([None, batch, INPUTS], layers(net, batch))
     onnx.save(model, path)
     network, kernels = rewriter.rewrite(porter.port(model))
     found = collections.Counter(kernels[attribute.i].function for node in network.graph.node
@@ -53,8 +61,21 @@ def test_layers_of_any_number_of_steps_are_loops_of_calls(needs_compiler, tmp_pa
     assert artifact.recipe.name == "native", artifact.report
     session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     function = artifact.load(device="local-task").function()
-    for steps in (1, 7, 300, 2):
-        x = np.random.default_rng(steps).standard_normal((steps, BATCH, INPUTS)).astype(np.float32)
+    for steps, count in zip((1, 7, 300, 2), batches):
+        x = np.random.default_rng(steps).standard_normal((steps, count, INPUTS)).astype(np.float32)
         np.testing.assert_allclose(function(x), session.run(None, {"x": x})[0], rtol=1e-4, atol=1e-5)
     states = sum(hidden * BATCH * (2 if kind == "LSTM" else 1) for kind, hidden, _ in LAYERS)
     assert function(np.zeros((0, BATCH, INPUTS), np.float32)).shape == (states,)
+    if batch is None:
+        assert function(np.zeros((2, 0, INPUTS), np.float32)).shape == (0,)
+
+
+def test_states_of_another_number_of_sequences_are_for_no_kernel():
+    """A call could read beyond them."""
+    net = Net()
+    net.nodes.append(onnx.helper.make_node(
+        "GRU", ["x", net.weights(1, 96, INPUTS), net.weights(1, 96, 32), "", "",
+                net.node("Unsqueeze", net.node("ReduceMean", "x", axes=[0, 2]), net.constant(np.array([0, 2])))],
+        ["", "last"], hidden_size=32, linear_before_reset=1))
+    network, kernels = rewriter.rewrite(porter.port(net.model([None, None, INPUTS], "last")))
+    assert "TaktSteps" not in {node.op_type for node in network.graph.node}
