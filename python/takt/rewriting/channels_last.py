@@ -24,10 +24,7 @@ class ChannelsLastRewriter:
             return False
         if any(name and name not in self.constants for name in node.input[1:]):
             return False
-        is_copied = self.copy_last(node, [self.last[node.input[0]], *node.input[1:]])
-        if is_copied and self.last[node.input[0]] in self.combined:
-            self.combined.add(self.last[node.output[0]])
-        return is_copied
+        return self.copy_last(node, [self.last[node.input[0]], *node.input[1:]])
 
     def on_elementwise(self, node: Any) -> bool:
         if node.op_type == "Add" and self.quantized_add(node):
@@ -281,5 +278,7 @@ class ChannelsLastRewriter:
         attributes = {**self.attributes(node), **changed}
         twin = self.emit(node.op_type, inputs, self.fresh("last"), (n, h, w, c),
                          element=self.element_types[node.output[0]], **attributes)
+        if self.combined.intersection(inputs):
+            self.combined.add(twin)
         self.set_last(node.output[0], twin)
         return True

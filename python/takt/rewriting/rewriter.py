@@ -120,7 +120,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         # Where a tensor of channels first has its twin of channels last.
         self.last: dict[str, str] = {}
         self.placed: set[str] = set()  # Twins whose pixels were put in their places.
-        self.combined: set[str] = set()  # Twins that elementwise operators made of several tensors.
+        self.combined: set[str] = set()  # Twins that elementwise operators made of several tensors, and what follows them.
         self.made: set[str] = {value.name for value in graph.input} | set(self.constants)
         self.done: set[int] = set()  # id() of nodes that another one includes.
         self.ranges: dict[str, tuple[str, str]] = {}  # Floats, their bytes and ranges.

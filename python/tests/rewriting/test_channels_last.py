@@ -116,3 +116,8 @@ def test_what_several_tensors_give_is_computed_before_its_channels_come_first(ne
         barriers = [node.op_type for node in network.graph.node].count("TaktBarrier")
         assert barriers == (0 if kind == "activation" else 1), kind
     check_together(tmp_path, cases)
+    net = QuantizedNet(False)
+    x = net.quantize("x", 0.03, 3)
+    parts = [net.quantize(net.product("Conv", x, 0.03, (20, 3, 1, 1), 0), 0.05, 4) for _ in range(2)]
+    network, _ = rewriter.rewrite(net.model([1, 3, 9, 10], net.quantize(net.node("Mul", *parts), 0.1, 0)))
+    assert [node.op_type for node in network.graph.node].count("TaktBarrier") == 1
