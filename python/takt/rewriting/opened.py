@@ -85,8 +85,10 @@ class OpenRewriter:
         weights, groups = join_groups(weights, groups)
         shape = shape.with_groups(groups)
         is_depthwise = groups == shape.nominal[3] == len(weights) and groups > 1
-        if not is_depthwise and (taps > TAPS_MAX or weights.shape[1] > CHANNELS_MAX):
+        if not is_depthwise and weights.shape[1] > CHANNELS_MAX:
             return False
+        if not is_depthwise and taps > TAPS_MAX:
+            return self.open_patches(node, weights, bias, shape)
         output, weights, bias = self.fold_scales(node.output[0], weights, bias, 2)
         output, residual, end = self.fold_end(output)
         if prefers_winograd(shape.nominal, self.products) and not has_winograd_parts(shape.nominal):
@@ -95,6 +97,40 @@ class OpenRewriter:
             function, packed = self.packed(weights, bias, groups, is_depthwise, shape.nominal[12])
         inputs = [self.to_last(node.input[0]), *packed, *([] if residual is None else [self.to_last(residual)])]
         self.set_last(output, self.open_call(make_kernel(function, shape.nominal, **end), shape, inputs))
+        return True
+
+    def open_patches(self, node: Any, weights: np.ndarray, bias: np.ndarray, shape: OpenShape) -> bool:
+        """As as_patches(), where windows do not overlap and no pixels are padded: a product of the channels of all
+        pixels of each window. What is left of an image behind the last one is cut off."""
+        n, oh, ow, oc = shape.result
+        _, c, kh, kw = weights.shape
+        channels = c * kh * kw
+        if shape.numbers[7:] != (kh, kw, kh, kw, 1, 1, 0, 0, 1) or any(shape.pads_behind) or channels > CHANNELS_MAX:
+            return False
+        source, integers = self.to_first(node.input[0]), {"element": self.onnx.TensorProto.INT64}
+        number = [self.constant(np.array([each])) for each in (c, kh, kw)]
+        sizes = [self.emit("Shape", [source], self.fresh("patches"), (1,), start=axis, end=axis + 1, **integers)
+                 for axis in (0, 2, 3)]
+        counts, ends = [], []
+        for size, taps in zip(sizes[1:], number[1:]):
+            counts.append(self.emit("Div", [size, taps], self.fresh("patches"), (1,), **integers))
+            ends.append(self.emit("Mul", [counts[-1], taps], self.fresh("patches"), (1,), **integers))
+        end = self.emit("Concat", ends, self.fresh("patches"), (2,), axis=0, **integers)
+        whole = [open_sizes.product(pair) for pair in ((oh, kh), (ow, kw))]
+        bounds = [self.constant(np.array([0, 0])), end, self.constant(np.array([2, 3]))]
+        images = self.emit("Slice", [source, *bounds], self.fresh("patches"), (n, c, *whole))
+        form = self.emit("Concat", [sizes[0], number[0], counts[0], number[1], counts[1], number[2]],
+                         self.fresh("patches"), (6,), axis=0, **integers)
+        split = self.emit("Reshape", [images, form], self.fresh("patches"), (n, c, oh, kh, ow, kw))
+        turned = self.emit("Transpose", [split], self.fresh("patches"), (n, oh, ow, c, kh, kw), perm=[0, 2, 4, 1, 3, 5])
+        patches = self.emit("Reshape", [turned, self.constant(np.array([0, 0, 0, channels]))], self.fresh("patches"),
+                            (n, oh, ow, channels))
+        function, packed = self.packed(weights.reshape(oc, channels, 1, 1), bias, 1, False)
+        rest = (oc, 1, 1, 1, 1, 1, 1, 0, 0, 1)
+        numbers = (*_named((n, oh, ow), "nhw"), channels, *_named((oh, ow), ("oh", "ow")), *rest)
+        nominal = (*map(_many, (n, oh, ow)), channels, *map(_many, (oh, ow)), *rest)
+        pixels = OpenShape(numbers, nominal, (0, 0), shape.result)
+        self.set_last(node.output[0], self.open_call(make_kernel(function, nominal), pixels, [patches, *packed]))
         return True
 
     def open_pool(self, node: Any, function: str, count_padding: bool) -> bool:

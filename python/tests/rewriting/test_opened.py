@@ -60,6 +60,28 @@ def test_kernels_take_images_of_each_size(needs_compiler, tmp_path):
         assert got.shape == want.shape and np.abs(got - want).max() <= 1e-5 * max(np.ptp(want), 1e-3)
 
 
+@pytest.mark.parametrize("shape", [[1, 3, None, None], ["n", 3, "h", 40], [2, 3, 40, "w"]])
+def test_patches_of_open_images_are_rows_of_a_product(needs_compiler, tmp_path, shape):
+    net = Net()
+    x = net.conv("x", 3, 20, 12, pads=[0] * 4, strides=[12, 12])
+    result = net.conv(net.node("Relu", x), 20, 16, kernel=1)
+    calls, kernels = functions(net.model(shape, result))
+    assert calls == {"takt_conv2d_f32": 2} and kernels[0].shape[3] == 3 * 12 * 12, calls
+    sizes = [tuple(size if isinstance(size, int) else known for size, known in zip(shape, each))
+             for each in ((1, 3, 24, 48), (3 if shape[0] == "n" else 1, 3, 30, 47), (1, 3, 12, 12))]
+    for artifact, got, want in results(tmp_path, net, shape, result, sizes):
+        assert artifact.recipe.name == "native", artifact.report
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("own", [{"pads": [1] * 4, "strides": [12, 12]}, {"pads": [0] * 4, "strides": [12, 11]}])
+def test_patches_that_overlap_or_are_padded_are_not(own):
+    net = Net()
+    calls, _ = functions(net.model([1, 3, None, None], net.conv("x", 3, 20, 12, **own)))
+    assert not calls
+
+
 def test_a_sum_is_part_of_a_call_only_where_sizes_are_equal(needs_compiler, tmp_path):
     net = Net()
     x = net.conv("x", 3, 16)
