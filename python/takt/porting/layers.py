@@ -363,6 +363,8 @@ class LayerPorter:
         last one for an element, and fails at two dimensions."""
         shape, bounds = self.shapes.get(node.input[0], [None]), [self.constants.get(name) for name in node.input[1:]]
         self.slice_parts(node)
+        if self.on_single_part(node):
+            return True
         if len(bounds) == 4 and (None in shape or any(each is None for each in bounds)):
             return self.on_computed_begin(node, bounds[3])
         if len(bounds) < 4:

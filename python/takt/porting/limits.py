@@ -9,6 +9,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from ..networks import elementwise
 from .functions import BOUNDED
 
 LAST = np.iinfo(np.int64).max  # The end of a slice that cuts nothing off.
@@ -64,3 +65,25 @@ class LimitPorter:
         self.emit("Pad", [source, self.emit("Max", [pads, zero]), *node.input[2:]], node.output[0],
                   name=self.bounded_name())
         return True
+
+    def on_single_part(self, node: Any) -> bool:
+        """The first or the last element along an open axis, which meets tensors with more of them: the compiler takes
+        the open size of the part for theirs. A call with no element fails."""
+        bounds = [self.constants.get(name) for name in node.input[1:]]
+        sizes = self.shapes.get(node.input[0])
+        if (node.name.startswith(BOUNDED) or sizes is None or len(bounds) < 3 or any(each is None for each in bounds)
+                or not any(user.op_type in elementwise.JOINING for user in self.consumers.get(node.output[0], []))):
+            return False
+        axes = [int(axis) % len(sizes) for axis, *ends in zip(bounds[2], *bounds[:2], *bounds[3:])
+                if sizes[int(axis) % len(sizes)] is None and _has_one(*map(int, ends))]
+        if not axes:
+            return False
+        part = self.emit("Slice", list(node.input), name=self.bounded_name())
+        places = self.constant(sorted(axes))
+        self.emit("Unsqueeze", [self.emit("Squeeze", [part, places]), places], node.output[0])
+        return True
+
+
+def _has_one(begin: int, end: int, step: int = 1) -> bool:
+    """Whether a slice has one element, if it has any."""
+    return step > 0 and (end - begin == 1 and (begin < 0) == (end < 0) or begin == -1 and end > 1 << 31)

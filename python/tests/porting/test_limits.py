@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import takt
 import together
 
 onnx = pytest.importorskip("onnx")
@@ -86,3 +87,31 @@ def test_sizes_beside_limits_of_a_call_are_known(needs_compiler, tmp_path):
         for case, found in whole.call(given).items():
             names = [value.name for value in cases[case].graph.input]
             np.testing.assert_allclose(found, ort_run(cases[case], dict(zip(names, given[case])))[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("begin, end, axis", [(-1, 2**63 - 1, 1), (0, 1, 2), (-2, -1, -1), (1, 2, -2)])
+def test_one_of_an_open_number_meets_all(needs_compiler, tmp_path, begin, end, axis):
+    """Positions are divided by the last one, as encodings of pixels have them."""
+    onnx.save(parser.parse_model(f"""<ir_version: 8, opset_import: ["" : 17]>
+        net (float[n,h,w] x) => (float[a,b,c] y) <int64[1] begin = {{{begin}}}, int64[1] end = {{{end}}},
+                                                  int64[1] axis = {{{axis}}}, float more = {{9.0}}> {{
+          part = Slice(x, begin, end, axis) wide = Add(part, more) y = Div(x, wide) }}"""), tmp_path / "net.onnx")
+    with pytest.warns(UserWarning, match="are open"):
+        function = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net
+    for shape in ((2, 3, 4), (1, 5, 2)):
+        x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+        bounds = [slice(None)] * 3
+        bounds[axis] = slice(begin, end)
+        np.testing.assert_allclose(function(x), x / (x[tuple(bounds)] + 9), rtol=1e-5)
+    if axis == 1 and begin < 0:
+        with pytest.raises(takt.Error):
+            function(np.zeros((1, 0, 2), np.float32))
+
+
+@pytest.mark.parametrize("begin, end, count", [(-1, 0, 0), (0, 2, 0), (-1, 2**63 - 1, 1), (-2, 2**63 - 1, 0)])
+def test_other_parts_of_open_axes_stay(begin, end, count):
+    model = parser.parse_model(f"""<ir_version: 8, opset_import: ["" : 17]>
+        net (float[n,h] x) => (float[a,b] y, float[c,d] z) <int64[1] begin = {{{begin}}}, int64[1] end = {{{end}}},
+                                                            int64[1] axis = {{1}}> {{
+          part = Slice(x, begin, end, axis) y = Mul(x, part) z = Slice(x, begin, end, axis) }}""")
+    assert [node.op_type for node in porter.port(model).graph.node].count("Squeeze") == count
