@@ -26,7 +26,7 @@ class ResizeRewriter:
         return self.repeat(node) or self.open_resize(node) or self.by_places(node)
 
     def by_places(self, node: Any) -> bool:
-        """By any factor, with the neighbours of each pixel found by their numbers."""
+        """Resizes by any factor. The numbers of the pixels that each result is made of are constants."""
         source, own = node.input[0], self.attributes(node)
         in_shape, out_shape, scales = self.shape(source), self.shape(node.output[0]), self.resize_scales(node)
         mode = own.get("mode", b"nearest")
@@ -34,7 +34,7 @@ class ResizeRewriter:
         if (source not in self.dynamic or in_shape is None or out_shape is None or len(in_shape) != 4
                 or way not in _WAYS or mode not in (b"linear", b"nearest") or not self.is_float(source)
                 or scales is None or any(own.get(name, 0) for name in ("antialias", "axes", "exclude_outside"))
-                or out_shape[:2] != in_shape[:2] or math.prod(out_shape) >= 1 << 31):
+                or out_shape[:2] != in_shape[:2] or not 0 < math.prod(out_shape) < 1 << 31):
             return False
         n, c, h, w = in_shape
         is_smaller = math.prod(out_shape) < math.prod(in_shape)
