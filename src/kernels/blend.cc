@@ -6,7 +6,7 @@
 namespace takt::kernels {
 namespace {
 
-// The same neighbours of so many lines.
+// Blends kLines lines, whose neighbours are the same.
 template <int kLines>
 void BlendLines(const BlendShape& s, const BlendOperands& o, int64_t line,
                 int64_t begin, int64_t end) {

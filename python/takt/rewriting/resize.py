@@ -66,7 +66,8 @@ class ResizeRewriter:
         in_shape, out_shape = self.shape(node.input[0]), self.shape(node.output[0])
         size, out_size = in_shape[axis], out_shape[axis]
         scale = float(scales[axis]) if scales.size else out_size / size
-        places = sampling.places(size, out_size, scale, own.get("coordinate_transformation_mode", b"half_pixel").decode())
+        way = own.get("coordinate_transformation_mode", b"half_pixel").decode()
+        places = sampling.places(size, out_size, scale, way)
         outer, inner = math.prod(shape[:place]), math.prod(shape[place + 1:])
         if own.get("mode", b"nearest") == b"nearest":
             first, share = sampling.nearest(places, size, own).astype(np.int32), np.zeros(0, np.float32)

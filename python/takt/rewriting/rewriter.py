@@ -120,7 +120,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         # Where a tensor of channels first has its twin of channels last.
         self.last: dict[str, str] = {}
         self.placed: set[str] = set()  # Twins whose pixels were put in their places.
-        self.combined: set[str] = set()  # Twins that elementwise operators made of several tensors, and what follows them.
+        self.combined: set[str] = set()  # Twins that operators made of several tensors, and what follows.
         self.made: set[str] = {value.name for value in graph.input} | set(self.constants)
         self.done: set[int] = set()  # id() of nodes that another one includes.
         self.ranges: dict[str, tuple[str, str]] = {}  # Floats, their bytes and ranges.
@@ -253,7 +253,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         """The tensor itself, as nodes that stay as they are read it."""
         if name and name not in self.made:
             twin = self.last[name]
-            if twin in self.placed or twin in self.combined:  # The compiler would compute and transpose at once, slowly.
+            if twin in self.placed or twin in self.combined:  # It is slow to compute and to transpose at once.
                 n, c, h, w = self.sizes(name)
                 twin = self.emit("TaktBarrier", [twin], self.fresh("apart"), (n, h, w, c), DOMAIN,
                                  self.element_types[name])
