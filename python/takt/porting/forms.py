@@ -31,10 +31,19 @@ class _Stater(graphs.Changer):
         if node.op_type != "Reshape" or node.input[1] in self.constants:
             return node
         before, after = (self.open.get(name, self.shapes.get(name, ())) for name in (node.input[0], node.output[0]))
+        if not after or 0 in after:
+            return node
         form = [0 if size in before[i:i + 1] and isinstance(size, open_sizes.Open) else size
                 for i, size in enumerate(after)]
-        if open_sizes.is_open(form) or not form or 0 in after:
-            return node
+        place = next((i for i, size in enumerate(form) if isinstance(size, open_sizes.Open)), None)
+        if place is not None:
+            # One size for those of some axes.
+            behind = after[place + 1:]
+            joined = before[place:len(before) - len(behind)]
+            if (before[:place] != after[:place] or before[len(before) - len(behind):] != behind
+                    or open_sizes.is_open(behind) or open_sizes.product(joined) != form[place]):
+                return node
+            form[place] = -1
         result = self.with_inputs(node, {1: self.constant(np.array(form, np.int64))})
         del result.attribute[:]  # 0 stands for the size that is kept.
         return result
