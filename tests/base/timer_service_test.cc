@@ -7,35 +7,12 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/mutex.h"
 #include "gtest/gtest.h"
 #include "tests/support/bounded_wait.h"
+#include "tests/support/notification.h"
 
 namespace takt {
 namespace {
-
-// As absl::Notification, but of our own code, which ThreadSanitizer sees.
-class Notification {
- public:
-  void Notify() {
-    MutexLock lock(&mutex_);
-    has_come_ = true;
-    come_.SignalAll();
-  }
-  bool HasBeenNotified() {
-    MutexLock lock(&mutex_);
-    return has_come_;
-  }
-  void WaitForNotification() {
-    MutexLock lock(&mutex_);
-    while (!has_come_) come_.Wait(&mutex_);
-  }
-
- private:
-  Mutex mutex_;
-  CondVar come_;
-  bool has_come_ ABSL_GUARDED_BY(mutex_) = false;
-};
 
 struct TestTimer : TimerService::Timer {
   TestTimer() {

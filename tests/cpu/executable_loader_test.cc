@@ -5,13 +5,13 @@
 #include <thread>
 #include <vector>
 
-#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "base/mapped_file.h"
 #include "cpu/elf_image.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/notification.h"
 
 namespace takt::cpu {
 namespace {
@@ -218,7 +218,7 @@ TEST(ExecutableLoaderTest, CodeMayEndWhileItIsCompared) {
   ASSERT_TRUE(executable.ok()) << executable.status();
   std::vector<uint8_t> other = data;
   other.back() = 1;
-  absl::Notification is_loading;
+  Notification is_loading;
   std::thread thread([&] {
     is_loading.Notify();
     (void)loader.Load(kVmvx, other, file, kConstants);

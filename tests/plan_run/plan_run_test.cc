@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/synchronization/notification.h"
 #include "base/clock.h"
 #include "base/mapped_file.h"
 #include "base/timer_service.h"
@@ -15,6 +14,7 @@
 #include "sched/policy.h"
 #include "tests/support/allocation_faults.h"
 #include "tests/support/bounded_wait.h"
+#include "tests/support/notification.h"
 #include "vm/module.h"
 #include "vm/native_module.h"
 
@@ -103,7 +103,7 @@ class PlanRunTest : public testing::Test {
   // Returns when the timers that are due by now have fired.
   void PassTimers() {
     struct Passed : TimerService::Timer {
-      absl::Notification fired;
+      Notification fired;
     } passed;
     passed.fire = [](TimerService::Timer* timer) {
       static_cast<Passed*>(timer)->fired.Notify();
