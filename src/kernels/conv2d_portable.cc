@@ -90,6 +90,7 @@ const char* CheckConvShape(const ConvShape& s) {
       return "a size is not from 1 to 268435456";
     }
   }
+  if (s.kernel_h > kSizeMax / s.kernel_w) return "a window is too large";
   for (const int64_t step :
        {s.stride_h, s.stride_w, s.dilation_h, s.dilation_w}) {
     if (step < 1 || step > kStepMax) {

@@ -673,6 +673,10 @@ TEST(Conv2dTest, RefusesShapesThatNoTensorHas) {
   s.out_h = 0;
   EXPECT_STREQ(CheckConvShape(s), "a size is not from 1 to 268435456");
   s = good;
+  s.kernel_h = 1 << 15;
+  s.kernel_w = 1 << 14;
+  EXPECT_STREQ(CheckConvShape(s), "a window is too large");
+  s = good;
   s.batch = s.out_w = 1 << 28;
   s.out_h = s.in_h = s.in_w = 1;
   EXPECT_STREQ(CheckConvShape(s), "a tensor is too large");
