@@ -1,4 +1,5 @@
-// As absl::Notification, but of our own code, which ThreadSanitizer sees.
+// A counterpart of absl::Notification in our own code, which ThreadSanitizer
+// sees.
 #ifndef TAKT_TESTS_SUPPORT_NOTIFICATION_H_
 #define TAKT_TESTS_SUPPORT_NOTIFICATION_H_
 

@@ -10,12 +10,12 @@ from typing import Iterable, Sequence
 # side is longer than a vector but no multiple of it. Tiles of 16 by 16 are vectors again.
 _FLAG = "--iree-llvmcpu-distribution-size"
 _SIDE = 16
-_ELEMENTS_MIN = 1 << 16  # Of fewer, the others of the program matter more.
+_ELEMENTS_MIN = 1 << 16  # A smaller one takes less time than other tiles may cost the rest of the program.
 _TRANSPOSE = re.compile(rb'"onnx\.Transpose"[^\n]*?perm = \[([^\]]*)\][^\n]*?vtensor<\[([\d,]+)\],(?:f32|si8|ui8)>')
 
 
 def flags_for(program: bytes, flags: Iterable[str]) -> list[str]:
-    """What the compiler gets besides `flags` for this MLIR, of the operators of ONNX."""
+    """The flags that this MLIR, which has operators of ONNX, needs besides `flags`."""
     if any(flag.split("=")[0] == _FLAG for flag in flags):
         return []
     resources = program.find(b"{-#")  # Behind the operators.

@@ -72,7 +72,7 @@ def round_scales(model: Any) -> None:
 
 
 def _with_fractions(graph: Any) -> list[tuple[Any, np.ndarray]]:
-    """What resizes by scales that are constants, and not all whole numbers."""
+    """The nodes that resize by constant scales, not all of them whole numbers, and these scales."""
     nodes = [node for node in graph.node if node.op_type in ("Resize", "Upsample") and len(node.input) in (2, 3)]
     constants = graphs.constants_of(graph, elements_max=8) if nodes else {}
     found = [(node, constants.get(node.input[-1])) for node in nodes]

@@ -277,7 +277,7 @@ class _Sizes(counts.Counts):
         return result
 
     def cut(self, size: Size, begin: int, end: int) -> Size | None:
-        """What is left of a row from an element on and up to another one. A negative place counts from the end."""
+        """The size of the part of a row from one element to another. A negative place counts from the end."""
         if not isinstance(size, Open):
             return len(range(size)[begin:end])
         if begin < 0 or 0 <= end < _LAST:

@@ -77,7 +77,7 @@ def sizes_of_inputs(model: Any) -> dict[str, list[str]]:
 
 
 def places_of_names(model: Any) -> dict[str, list[tuple[int, int]]]:
-    """By name of an open dimension: which inputs of a call have it, and as which of their dimensions."""
+    """The name of each open dimension, with the inputs of a call that have it and their axes."""
     places: dict[str, list[tuple[int, int]]] = {}
     for i, value in enumerate(inputs_of(model).values()):
         for axis, dim in enumerate(_dims(value)):

@@ -43,7 +43,7 @@ class DeterminantPorter:
         return True
 
     def determinant(self, cells: list[list[str]]) -> str:
-        """By minors of the first row."""
+        """The determinant as a sum over the minors of the first row."""
         if len(cells) == 1:
             return cells[0][0]
         total = ""

@@ -29,7 +29,7 @@ class LengthPorter:
         return bool(lengths)
 
     def lengths_of(self, node: Any) -> dict[int, int]:
-        """By the places of a node's inputs, as far as they are known."""
+        """The known lengths of such rows, by the places of a node's inputs."""
         if node.op_type in _OF_RESULT:
             sizes = self.shapes.get(node.output[0])
             return {} if sizes is None else {_OF_RESULT[node.op_type]: len(sizes)}
@@ -37,7 +37,7 @@ class LengthPorter:
         return {} if rank is None else {place: count * rank for place, count in _OF_SOURCE[node.op_type].items()}
 
     def axes_count(self, node: Any) -> int | None:
-        """To how many axes of its first input the node applies."""
+        """The number of axes of its first input to which the node applies."""
         if node.op_type == "Resize" and self.attributes(node).get("axes"):
             return len(self.attributes(node)["axes"])
         if node.op_type == "Pad" and len(node.input) > 3 and node.input[3]:

@@ -27,7 +27,7 @@ class QuotientPorter:
         return True
 
     def without_factor(self, product: str, factor: str) -> str | None:
-        """What the product has beside the factor; None if it is none of its own. All have one shape."""
+        """The product of the other factors; None if `factor` is not one of them. All have one shape."""
         maker, shape = self.makers.get(product), self.shapes.get(product)
         if maker is None or maker.op_type != "Mul" or shape is None or None in shape:
             return None

@@ -191,7 +191,7 @@ class RecurrentRewriter:
         return self.emit("Concat", [state, rest], self.fresh("states"), (1, batch, hidden), axis=2)
 
     def zeros(self, layer: _Layer, count: int) -> str:
-        """So many zeros for each sequence."""
+        """The state of each sequence, `count` zeros."""
         batch = layer.shape[1]
         if not isinstance(batch, open_sizes.Open):
             return self.constant(np.zeros((1, batch, count), np.float32))

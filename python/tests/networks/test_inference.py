@@ -55,7 +55,7 @@ def test_sizes_of_results_hold_for_what_they_are_made_of():
 
 @pytest.mark.parametrize("size, result", [(3, 5), (3, 10), (11, 23), (8, 12), (80, 153), (7, 3)])
 def test_sizes_are_those_that_onnxruntime_rounds(size, result):
-    """Of which the second follows from the first."""
+    """The size of the second image follows from that of the first."""
     onnxruntime = pytest.importorskip("onnxruntime")
     value = helper.make_tensor_value_info
     scale, back = np.float32(result) / np.float32(size), np.float32(size) / np.float32(result)

@@ -179,7 +179,7 @@ def test_numbers_of_shapes_are_followed():
 
 
 def computed(sizes):
-    """What is known of a row of the size that nodes make of those of the inputs, and of the same row once more."""
+    """What is known of two rows, whose one length `sizes` computes from those of the inputs."""
     numbers = ", ".join(f"int64[1] c{i} = {{{i}}}" for i in range(9))
     text = f"""<ir_version: 8, opset_import: ["" : 17]>
         net (float[h,3] x, float[k,3] y) => (float[a] r, float[b] s) <{numbers}> {{
@@ -210,7 +210,7 @@ def test_sizes_that_are_computed_alike_are_equal():
 
 
 def test_windows_are_counted_as_exporters_count_them():
-    """Of a short row there are less than none, but a tensor has as many."""
+    """A short row would have less than no windows, but no tensor has."""
     model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
         net (float[1,3,h,9] x, float[3,3,5,1] w) => (float[b,c,d,e,g] y, float[f] z)
             <int64[1] one = {1}, int64[1] two = {2}, int64[1] three = {3}, int64[1] five = {5}> {

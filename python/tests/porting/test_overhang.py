@@ -54,7 +54,7 @@ def test_nodes_without_inputs_stay_beside_pools():
 
 
 def test_sizes_behind_operators_of_other_domains_are_known(needs_compiler, tmp_path):
-    """As ONNX Runtime saves an optimized network of bytes."""
+    """The form in which ONNX Runtime saves an optimized network of bytes."""
     model = network("net (float[1,2,9,9] x) => (float[?,?,?,?] y) <float s = {0.05}, int8 z = {3}> "
                     "{ b = QuantizeLinear(x, s, z) "
                     "m = com.microsoft.QLinearAveragePool<kernel_shape = [2,2], strides = [2,2]>(b, s, z, s, z) "

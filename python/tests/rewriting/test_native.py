@@ -698,7 +698,7 @@ def test_pools_alone_are_calls_where_it_pays(needs_compiler, tmp_path, size, rec
 
 
 def test_rows_may_be_long(needs_compiler, tmp_path):
-    """As those of sound are, or of the words that a language has."""
+    """Sounds have such rows, and the words of a language."""
     pytest.importorskip("onnx")
     net, long = Net(), 70_000
     x = net.node("Relu", net.node("Conv", "x", net.weights(16, 1, 10), strides=[2]))
