@@ -10,6 +10,7 @@ from . import graphs
 
 COUNTS_MAX = 64  # Shapes have fewer numbers.
 WHOLE = (6, 7)  # Types that hold all sizes: int32, int64.
+SLICE_END = (1 << 31) - 1  # Exporters write it, or more, where a slice goes to the end: no size is as large.
 
 
 class Counts(graphs.NodeReader):

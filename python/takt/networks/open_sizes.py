@@ -15,7 +15,6 @@ import numpy as np
 from . import counts, elementwise, graphs, inference, static_shapes
 
 NOMINAL = 256  # Of the sizes of inputs. A guess, from which the sizes of tiles are made.
-_LAST = 1 << 31  # No size is as large: exporters write such ends of slices that go to the end.
 _WINDOWS = {"AveragePool", "Conv", "MaxPool"}
 
 
@@ -280,7 +279,7 @@ class _Sizes(counts.Counts):
         """The size of the part of a row from one element to another. A negative place counts from the end."""
         if not isinstance(size, Open):
             return len(range(size)[begin:end])
-        if begin < 0 or 0 <= end < _LAST:
+        if begin < 0 or 0 <= end < counts.SLICE_END:
             return None
         left = _joined([size, min(end, 0) - begin])
         return None if self.may_be_negative(left) else left

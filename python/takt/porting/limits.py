@@ -9,7 +9,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ..networks import elementwise
+from ..networks import counts, elementwise
 from .functions import BOUNDED
 
 LAST = np.iinfo(np.int64).max  # The end of a slice that cuts nothing off.
@@ -86,4 +86,4 @@ class LimitPorter:
 
 def _has_one(begin: int, end: int, step: int = 1) -> bool:
     """Whether a slice has one element, if it has any."""
-    return step > 0 and (end - begin == 1 and (begin < 0) == (end < 0) or begin == -1 and end > 1 << 31)
+    return step > 0 and (end - begin == 1 and (begin < 0) == (end < 0) or begin == -1 and end >= counts.SLICE_END)

@@ -139,7 +139,7 @@ def test_what_is_taken_at_places_has_their_sizes():
 
 @pytest.mark.parametrize("begin, end, like", [
     (0, -1, "x"), (1, 2**63 - 1, "x"), (0, 2**63 - 1, "a"), (0, -2, None), (1, -1, None), (-1, 2**63 - 1, None),
-    (0, 7, None)])
+    (0, 7, None), (1, 2**31 - 1, "x")])
 def test_slices_of_open_sizes_are_shorter(begin, end, like):
     """One element can be cut off from a row of at least one."""
     nodes = [helper.make_node("MaxPool", ["x"], ["a"], kernel_shape=[1, 2], pads=[0, 1, 0, 1]),
