@@ -19,7 +19,7 @@ import numpy as np
 from . import (batching, casts, convolutions, crossed, gathers, order, programs, reductions, shared, sizing, states,
                whiles)
 from ..porting import bounds, boxes, loops, nans, overhang, porter, tops, unsigned, widening, words
-from ..networks import checks, counting, graphs, inference, plain, samples, static_shapes, subgraphs
+from ..networks import checks, counting, graphs, image_scales, inference, plain, samples, static_shapes, subgraphs
 from ..errors import CompileError
 
 _OPSET = 17
@@ -172,7 +172,7 @@ def _read_network(model: Any, path: pathlib.Path) -> Source:
     left: list[str] = []
     one, chunks = None, {}
     try:
-        inference.round_scales(model)
+        image_scales.round_up(model)
         known = overhang.cut(porter.in_standard(_of_opset(model)))
         try:
             one = samples.split(known, functools.partial(porter.in_terms_of, samples.KNOWN))
@@ -221,7 +221,7 @@ def _load_onnx(path: pathlib.Path) -> Any:
         if model.functions:
             model = onnx.inliner.inline_local_functions(model)
         plain.spell(model)
-        inference.round_scales(model)
+        image_scales.round_up(model)
         inference.drop_false_shapes(model)
         return model
     except CompileError as error:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from . import graphs, inference, subgraphs
+from . import graphs, image_scales, inference, subgraphs
 from .names import beginnings_of
 
 # These have subgraphs, or depend on more than their inputs.
@@ -72,7 +72,7 @@ def folded(model: Any, samples: int = 1) -> Folded:
     result = Folded(type(model)())
     result.model.CopyFrom(model)
     for _ in range(_ROUNDS_MAX):
-        inference.round_scales(result.model)
+        image_scales.round_up(result.model)
         inference.infer_shapes(result.model)
         if not _Round(result, samples).run():
             break
