@@ -15,7 +15,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import chunks, counting, folding, graphs, inference, static_shapes
+from . import chunks, counting, counts, folding, graphs, inference, static_shapes
 
 # The larger copy has this many samples: a prime that is no usual size of anything else.
 _SAMPLES = 7
@@ -43,7 +43,6 @@ _REDUCTIONS = {
     "ReduceSum", "ReduceSumSquare",
 }
 _RESHAPES = {"Flatten", "Reshape", "Squeeze", "Unsqueeze"}
-_PLACES = (6, 7)  # Types that hold all places in a tensor: int32, int64.
 # The results are the values that they read.
 _AS_THEY_ARE = {*_RESHAPES, "Cast", "Identity"}
 _READS_PLACES = {"GatherND", "Identity", "ScatterND"}
@@ -320,7 +319,7 @@ class _Proof(graphs.NodeReader):
         name = numbers
         maker = self.many.makers.get(name)
         while maker is not None and maker.op_type in _AS_THEY_ARE:
-            _demand(maker.op_type != "Cast" or self.attributes(maker)["to"] in _PLACES)
+            _demand(maker.op_type != "Cast" or self.attributes(maker)["to"] in counts.WHOLE)
             name = maker.input[0]
             maker = self.many.makers.get(name)
         rows = self.count_rows(maker, name)
