@@ -14,10 +14,10 @@ import numpy as np
 from ..networks import open_sizes
 from . import tiled_calls
 
-_WAYS = {"align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel"}
-_TILE_NUMBERS = 1 << 16
-_TWIN_MIN = 8  # Channels, with fewer of which a call for each pixel does not pay.
-_LAST_AXES = {"ArgMax", "ArgMin", "Sigmoid", "Softmax"}  # They read a result with the channels first.
+WAYS = {"align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel"}
+TILE_NUMBERS = 1 << 16
+TWIN_MIN = 8  # Channels, with fewer of which a larger image is resized with the channels first.
+LAST_AXES = {"ArgMax", "ArgMin", "Sigmoid", "Softmax"}  # They read a result with the channels first.
 _NEAREST = {  # A number that is added to a place, and the operator that makes a pixel of the sum.
     b"floor": (0, "Floor"), b"ceil": (0, "Ceil"), b"round_prefer_floor": (-0.5, "Ceil"),
     b"round_prefer_ceil": (0.5, "Floor"),
@@ -33,7 +33,7 @@ class OpenResizeRewriter:
         way = own.get("coordinate_transformation_mode", b"half_pixel").decode()
         mode = own.get("mode", b"nearest")
         if (not open_sizes.is_image(sizes) or not open_sizes.is_image(wanted) or sizes[:2] != wanted[:2]
-                or not open_sizes.is_open((*sizes, *wanted)) or way not in _WAYS
+                or not open_sizes.is_open((*sizes, *wanted)) or way not in WAYS
                 or not self.is_float(source) and (mode != b"nearest" or self.element_name(source) != "i8")
                 or mode not in (b"nearest", b"linear") or self.targets(node) is None
                 or any(own.get(name, 0) for name in ("antialias", "axes", "exclude_outside"))
@@ -41,7 +41,7 @@ class OpenResizeRewriter:
             return False
         users = {user.op_type for user in self.consumers.get(output, [])}
         n, c, h, w = sizes
-        if source in self.last and c >= _TWIN_MIN and users and not users <= _LAST_AXES:
+        if source in self.last and c >= TWIN_MIN and users and not users <= LAST_AXES:
             twin, shape = self.last[source], (n, h, w, c)
             for axis in (2, 3):
                 twin, shape = self.along(node, axis, twin, shape, axis - 1)
@@ -99,7 +99,7 @@ class OpenResizeRewriter:
         call = tiled_calls.TiledCall(
             function, buffers, numbers, (), 1, 0, 0, 2 * math.prod(map(open_sizes.nominal, result)),
             axes=(axes[0], *[along] * (len(operands) - 1), axes[1]),
-            open_rows=tiled_calls.OpenRows(product(result[:place + 1]), inner, _TILE_NUMBERS, 1))
+            open_rows=tiled_calls.OpenRows(product(result[:place + 1]), inner, TILE_NUMBERS, 1))
         element = self.element_types[node.input[0]]
         return self.kernel(call, operands, self.fresh("resize"), result, element), result
 

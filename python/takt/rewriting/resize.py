@@ -9,12 +9,9 @@ import numpy as np
 
 from . import tiled_calls
 from .kernel_calls import DOMAIN
+from .open_resize import LAST_AXES, TILE_NUMBERS, TWIN_MIN, WAYS
 from ..networks import open_sizes, sampling
 
-_WAYS = {"align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel"}
-_TILE_NUMBERS = 1 << 16
-_CHANNELS_MIN = 8  # With fewer, a larger image is resized with the channels first.
-_LAST_AXES = {"ArgMax", "ArgMin", "Sigmoid", "Softmax"}  # They read a result with the channels first.
 _RESULT_MIN = 1 << 12  # Numbers.
 _ANY_SIZE = 4  # Pixels, of which those at both ends have two others between them.
 
@@ -30,9 +27,8 @@ class ResizeRewriter:
         source, own = node.input[0], self.attributes(node)
         in_shape, out_shape, scales = self.shape(source), self.shape(node.output[0]), self.resize_scales(node)
         mode = own.get("mode", b"nearest")
-        way = own.get("coordinate_transformation_mode", b"half_pixel").decode()
         if (source not in self.dynamic or in_shape is None or out_shape is None or len(in_shape) != 4
-                or way not in _WAYS or mode not in (b"linear", b"nearest") or not self.is_float(source)
+                or _way(own) not in WAYS or mode not in (b"linear", b"nearest") or not self.is_float(source)
                 or scales is None or any(own.get(name, 0) for name in ("antialias", "axes", "exclude_outside"))
                 or out_shape[:2] != in_shape[:2] or not 0 < math.prod(out_shape) < 1 << 31):
             return False
@@ -41,7 +37,7 @@ class ResizeRewriter:
         users = {user.op_type for user in self.consumers.get(node.output[0], [])}
         if is_smaller and mode == b"nearest":
             return False
-        if source in self.last and (is_smaller or c >= _CHANNELS_MIN and users and not users <= _LAST_AXES):
+        if source in self.last and (is_smaller or c >= TWIN_MIN and users and not users <= LAST_AXES):
             twin, shape = self.last[source], (n, h, w, c)
             for axis in (2, 3):
                 twin, shape = self.along_places(node, scales, axis, twin, shape, axis - 1)
@@ -65,9 +61,7 @@ class ResizeRewriter:
         own = self.attributes(node)
         in_shape, out_shape = self.shape(node.input[0]), self.shape(node.output[0])
         size, out_size = in_shape[axis], out_shape[axis]
-        scale = float(scales[axis]) if scales.size else out_size / size
-        way = own.get("coordinate_transformation_mode", b"half_pixel").decode()
-        places = sampling.places(size, out_size, scale, way)
+        places = _places(own, scales, axis, size, out_size)
         outer, inner = math.prod(shape[:place]), math.prod(shape[place + 1:])
         if own.get("mode", b"nearest") == b"nearest":
             first, share = sampling.nearest(places, size, own).astype(np.int32), np.zeros(0, np.float32)
@@ -83,7 +77,7 @@ class ResizeRewriter:
         shape = (*shape[:place], out_size, *shape[place + 1:])
         call = tiled_calls.TiledCall(
             function, ("f32", "i32", *["f32"] * (len(operands) - 1)), numbers, (), 1, outer * out_size,
-            tiled_calls.even_rows(outer * out_size, _TILE_NUMBERS // inner, 1), 2 * math.prod(shape))
+            tiled_calls.even_rows(outer * out_size, TILE_NUMBERS // inner, 1), 2 * math.prod(shape))
         return self.kernel(call, operands, self.fresh("resize"), shape), shape
 
     def resize_scales(self, node: Any) -> np.ndarray | None:
@@ -128,16 +122,26 @@ class ResizeRewriter:
                 ) -> bool:
         """Whether a Resize to the nearest pixels takes each of them so many times, along rows and along columns."""
         own, scales = self.attributes(node), self.resize_scales(node)
-        way = own.get("coordinate_transformation_mode", b"half_pixel").decode()
-        is_open = open_sizes.is_open((*in_shape, *out_shape))
-        if scales is None or way not in _WAYS or is_open and way == "align_corners" or out_shape[:2] != in_shape[:2]:
+        way, is_open = _way(own), open_sizes.is_open((*in_shape, *out_shape))
+        if scales is None or way not in WAYS or is_open and way == "align_corners" or out_shape[:2] != in_shape[:2]:
             return False
         for axis, factor in zip((2, 3), factors):
             size, out_size = in_shape[axis], out_shape[axis]
             if open_sizes.is_open((size, out_size)):
                 size, out_size = _ANY_SIZE, _ANY_SIZE * factor
-            scale = float(scales[axis]) if scales.size else out_size / size
-            taken = sampling.nearest(sampling.places(size, out_size, scale, way), size, own)
+            taken = sampling.nearest(_places(own, scales, axis, size, out_size), size, own)
             if not np.array_equal(taken, np.repeat(np.arange(size), factor)):
                 return False
         return True
+
+
+def _way(own: dict[str, Any]) -> str:
+    return own.get("coordinate_transformation_mode", b"half_pixel").decode()
+
+
+def _places(own: dict[str, Any], scales: np.ndarray, axis: int, size: int, out_size: int) -> np.ndarray:
+    """The places of the results of a Resize with the attributes `own` among the `size` pixels along an axis.
+
+    scales   as resize_scales() gives them."""
+    scale = float(scales[axis]) if scales.size else out_size / size
+    return sampling.places(size, out_size, scale, _way(own))
