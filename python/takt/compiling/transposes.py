@@ -6,8 +6,8 @@ import math
 import re
 from typing import Iterable, Sequence
 
-# The compiler transposes whole tiles of 64 by 64 numbers or what there is of them, and takes 20 ns for a number where a
-# side is longer than a vector but no multiple of it. Tiles of 16 by 16 are vectors again.
+# The compiler transposes tiles of up to 64 by 64 numbers. It takes 20 ns for each number where a side is longer than a
+# vector of 16 numbers and no multiple of it. It transposes tiles of 16 by 16 as vectors.
 _FLAG = "--iree-llvmcpu-distribution-size"
 _SIDE = 16
 _ELEMENTS_MIN = 1 << 16  # A smaller one takes less time than other tiles may cost the rest of the program.

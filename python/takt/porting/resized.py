@@ -59,10 +59,9 @@ class ResizePorter:
             return True
         if is_known and self.resize_as_image(node, rank):
             return True
-        is_image = rank > 4 or axes is None or all(each.axis > 1 for each in axes)
-        if is_known and rank not in (2, 3) and is_image or (mode != "nearest" and not is_float):
+        if axes is None or mode != "nearest" and not is_float:
             return False
-        if axes is None:
+        if is_known and rank == 4 and all(each.axis > 1 for each in axes):
             return False
         if is_known and rank == 4 and len(axes) <= 2:
             self.resize_turned(node, axes)

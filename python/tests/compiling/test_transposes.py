@@ -47,7 +47,7 @@ def test_given_tiles_and_other_numbers_stay():
     assert transposes.flags_for(program((0, 3, 1, 2), (1, 64, 128, 20), "si64"), []) == []
 
 
-def test_their_results(needs_compiler, tmp_path):
+def test_smaller_tiles_give_the_same_results(needs_compiler, tmp_path):
     onnx = pytest.importorskip("onnx")
     value, shape = onnx.helper.make_tensor_value_info, [1, 61, 67, 20]
     nodes = [onnx.helper.make_node("Transpose", ["x"], ["y"], perm=[0, 3, 1, 2]),
