@@ -43,6 +43,7 @@
 #include "kernels/layer_norm.h"
 #include "kernels/lstm.h"
 #include "kernels/pixel_parts.h"
+#include "kernels/product_i4.h"
 #include "kernels/softmax.h"
 
 namespace takt::kernels {
@@ -183,6 +184,7 @@ struct F32Kernels {
   SoftmaxKernel softmax;
   BlendKernel blend;
   LayerNormKernel layer_norm;
+  ProductI4Kernel product_i4;
 };
 extern const F32Kernels kF32Portable;
 

@@ -16,6 +16,7 @@
 #define TAKT_CONV_VECTOR_BYTES 32
 #define TAKT_CONV_PIXEL_STEP 1
 #define TAKT_CONV_BLOCKS 1
+#define TAKT_CONV_BYTE_PRODUCTS
 
 TAKT_TARGET_BEGIN("avx2,fma")
 
@@ -31,6 +32,12 @@ inline __m256 LoadPart(const float* from, int64_t count) {
 }
 inline void StorePart(__m256 vector, int64_t count, float* to) {
   _mm256_maskstore_ps(to, FirstLanes(count), vector);
+}
+template <typename Ints, typename Words>
+inline Ints AddByteProducts(Ints sum, Words bytes, int32_t inputs) {
+  const __m256i pairs =
+      _mm256_maddubs_epi16((__m256i)bytes, _mm256_set1_epi32(inputs));
+  return sum + (Ints)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
 }
 
 #include "kernels/conv2d_impl.inc"
@@ -49,7 +56,8 @@ const F32Kernels kF32Avx2 = {&Conv2d,
                              &Lstm,
                              &Softmax,
                              &Blend,
-                             &LayerNorm};
+                             &LayerNorm,
+                             &ProductI4};
 
 }  // namespace takt::kernels
 

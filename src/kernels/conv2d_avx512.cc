@@ -18,8 +18,9 @@
 #define TAKT_CONV_VECTOR_BYTES 64
 #define TAKT_CONV_PIXEL_STEP 2
 #define TAKT_CONV_BLOCKS 4
+#define TAKT_CONV_BYTE_PRODUCTS
 
-TAKT_TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx2,fma")
+TAKT_TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma")
 
 namespace takt::kernels {
 namespace {
@@ -31,6 +32,11 @@ inline __m512 LoadPart(const float* from, int64_t count) {
 inline void StorePart(__m512 vector, int64_t count, float* to) {
   const auto mask = static_cast<__mmask16>((1u << count) - 1);
   _mm512_mask_storeu_ps(to, mask, vector);
+}
+template <typename Ints, typename Words>
+inline Ints AddByteProducts(Ints sum, Words bytes, int32_t inputs) {
+  return (Ints)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)bytes,
+                                   _mm512_set1_epi32(inputs));
 }
 
 #include "kernels/conv2d_impl.inc"
@@ -49,7 +55,8 @@ const F32Kernels kF32Avx512 = {&Conv2d,
                                &Lstm,
                                &Softmax,
                                &Blend,
-                               &LayerNorm};
+                               &LayerNorm,
+                               &ProductI4};
 
 }  // namespace takt::kernels
 

@@ -52,7 +52,8 @@ const F32Kernels kF32Neon = {&Conv2d,
                              &Lstm,
                              &Softmax,
                              &Blend,
-                             &LayerNorm};
+                             &LayerNorm,
+                             &ProductI4};
 
 }  // namespace takt::kernels
 

@@ -75,7 +75,8 @@ const F32Kernels kF32Portable = {&Conv2d,
                                  &Lstm,
                                  &Softmax,
                                  &Blend,
-                                 &LayerNorm};
+                                 &LayerNorm,
+                                 &ProductI4};
 
 const ConvBf16Kernels kConvBf16Portable = {&Conv2dBf16,
                                            &Attention<PairProducts>};

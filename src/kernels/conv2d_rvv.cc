@@ -49,7 +49,8 @@ const F32Kernels kF32Rvv = {&Conv2d,
                             &Lstm,
                             &Softmax,
                             &Blend,
-                            &LayerNorm};
+                            &LayerNorm,
+                            &ProductI4};
 
 }  // namespace takt::kernels
 
