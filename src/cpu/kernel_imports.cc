@@ -15,6 +15,7 @@
 #include "cpu/gather_import.h"
 #include "cpu/gru_import.h"
 #include "cpu/lstm_import.h"
+#include "cpu/product_i4_import.h"
 #include "cpu/rows_imports.h"
 #include "cpu/scatter_import.h"
 #include "cpu/shuffle_import.h"
@@ -245,6 +246,7 @@ constexpr Entry kEntries[] = {
     {"takt_gather_i8", &GatherI8Import},
     {"takt_gru_steps_f32", &GruImport},
     {"takt_lstm_steps_f32", &LstmImport},
+    {"takt_product_i4_f32", &ProductI4Import},
     {"takt_layer_norm_f32", &LayerNormF32Import},
     {"takt_softmax_f32", &SoftmaxF32Import},
     {"takt_select_boxes_f32", &SelectBoxesImport},
