@@ -19,7 +19,8 @@ import numpy as np
 from . import (batching, casts, convolutions, crossed, gathers, order, programs, reductions, shared, sizing, states,
                whiles)
 from ..porting import bounds, boxes, loops, nans, overhang, porter, tops, unsigned, widening, words
-from ..networks import checks, counting, graphs, image_scales, inference, plain, samples, static_shapes, subgraphs
+from ..networks import (checks, counting, graphs, image_scales, inference, levels, plain, samples, static_shapes,
+                        subgraphs)
 from ..errors import CompileError
 
 _OPSET = 17
@@ -222,6 +223,7 @@ def _load_onnx(path: pathlib.Path) -> Any:
             model = onnx.inliner.inline_local_functions(model)
         plain.spell(model)
         image_scales.round_up(model)
+        levels.note(model)
         inference.drop_false_shapes(model)
         return model
     except CompileError as error:
