@@ -15,10 +15,10 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from . import (attention, batches, before_resize, beginnings, boxes, branches, channels_last, endings, equals, joined,
-               norms, open_resize, opened, paired, parted, quantized, recurrent, resize, scatter, signed, slicing,
-               tiled_calls, top_k)
-from ..networks import canonical, elementwise, folding, graphs, inference, names, open_sizes
+from . import (attention, batches, before_resize, beginnings, bits, boxes, branches, channels_last, endings, equals,
+               joined, norms, open_resize, opened, paired, parted, quantized, recurrent, resize, scatter, signed,
+               slicing, tiled_calls, top_k)
+from ..networks import canonical, elementwise, folding, graphs, inference, levels, names, open_sizes
 from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import (CHANNELS_MAX, DOMAIN, SIZE_MAX, TAPS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS,
                            has_winograd_parts, make_kernel, prefers_winograd, squares_of)
@@ -84,7 +84,7 @@ def pays(network: Any, kernels: list[AnyKernel]) -> bool:
     return multiply_adds >= _MACS_MIN
 
 
-class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.BoxesRewriter,
+class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, bits.BitsRewriter, boxes.BoxesRewriter,
                 channels_last.ChannelsLastRewriter, endings.EndingRewriter, joined.JoinedRewriter,
                 norms.NormRewriter, open_resize.OpenResizeRewriter, opened.OpenRewriter, paired.PairedRewriter,
                 parted.PartedRewriter, recurrent.RecurrentRewriter, scatter.ScatterRewriter, slicing.SlicingRewriter,
@@ -95,6 +95,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
         self.onnx = onnx
         self.is_bf16 = precision.startswith("bf16")
         self.products = _PRODUCTS[precision]
+        self.rounds_to_bytes = levels.are_bytes(model)
         self.model = model
         graph = model.graph
         inference.infer_shapes(model)
@@ -552,6 +553,8 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
                 self.done.add(id(user))
         if self.quantized_matmul(node, False, bias, in_shape, output):
             return True
+        if self.product_of_bits(self.to_first(node.input[0]), in_shape, weights, bias, output):
+            return True
         return self.product(self.to_first(node.input[0]), in_shape, weights, bias, output)
 
     def on_gemm(self, node: Any) -> bool:
@@ -575,8 +578,8 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, boxes.
                 and self.quantized_matmul(node, bool(attributes.get("transB", 0)), bias, in_shape,
                                           node.output[0])):
             return True
-        return self.product(self.to_first(node.input[0]), in_shape, weights,
-                            bias.astype(np.float32), node.output[0])
+        operands = self.to_first(node.input[0]), in_shape, weights, bias.astype(np.float32), node.output[0]
+        return self.product_of_bits(*operands) or self.product(*operands)
 
     def is_product(self, left: str, in_shape: open_sizes.Sizes, weights: np.ndarray) -> bool:
         if left in self.open:

@@ -1,0 +1,125 @@
+"""Products with weights of four bits whose blocks have scales: a part of `rewriter`."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+from ..networks import open_sizes
+from . import tiled_calls
+from .kernel_calls import TILE_MACS, shared_tiles
+from .open_calls import ROWS
+from .packing import BLOCK
+
+_WORD = 8  # Weights of a word.
+_BLOCKS = (256, 128, 64, 32, 16)  # Inputs that share a scale.
+_SYMMETRIC = 8  # The code of 0 where all blocks have the same.
+_CODES = 16
+_TOLERANCE = 1e-6  # Of the range of a block: scales and weights were rounded to floats.
+_SAMPLE = (256, 64)  # Inputs and columns that are looked at first.
+_COLUMNS = 1024  # That are looked at together.
+_BYTES_FACTOR = 2  # At least so many products of bytes take the time of one of floats.
+_ROWS_MAX = 16  # Of a tile, whose columns share what is made of the inputs.
+_ROWS_SHARED = 8  # Rows that share what src/kernels/product_i4_impl.inc makes of the weights.
+
+
+@dataclasses.dataclass(frozen=True)
+class Bits:
+    """Weights as scale * (code - zero).
+
+    codes   uint8 [inputs][columns], below 16.
+    scales  float32 [blocks of inputs][columns].
+    zeros   float32, as the scales, or [1]."""
+
+    codes: np.ndarray
+    scales: np.ndarray
+    zeros: np.ndarray
+
+
+def find(weights: np.ndarray) -> Bits | None:
+    """Float32 weights [inputs][columns] as codes of four bits; None if they are none. A file may have them as bytes or
+    words of any layout: it is floats that tell."""
+    sample = weights[:_SAMPLE[0], :_SAMPLE[1]]
+    for block in _BLOCKS:
+        if len(weights) % block == 0 and len(sample) % block == 0 and _found(sample, block) is not None:
+            parts = [_found(weights[:, i:i + _COLUMNS], block) for i in range(0, weights.shape[1], _COLUMNS)]
+            if any(part is None for part in parts):
+                continue
+            codes, scales, zeros = (np.concatenate(each, axis=1) for each in zip(*parts))
+            is_symmetric = (zeros == _SYMMETRIC).all()
+            return Bits(codes, scales, np.full(1, _SYMMETRIC, np.float32) if is_symmetric else zeros)
+    return None
+
+
+def _found(weights: np.ndarray, block: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Codes, scales and zeros of blocks of so many inputs."""
+    if not np.isfinite(weights).all():
+        return None
+    inputs, columns = weights.shape
+    blocks = weights.astype(np.float64).reshape(-1, block, columns).transpose(0, 2, 1).reshape(-1, block)
+    places = np.arange(len(blocks))
+    highest = blocks[places, np.abs(blocks).argmax(1)]
+    scales, zeros = np.ones(len(blocks)), np.full(len(blocks), float(_SYMMETRIC))
+    left = places[highest != 0]
+    low, high = np.minimum(blocks.min(1), 0), np.maximum(blocks.max(1), 0)
+    for steps, size in [*((-steps, highest) for steps in range(_SYMMETRIC, 0, -1)),
+                        *((steps, high - low) for steps in range(_CODES - 1, 0, -1))]:
+        if not left.size:
+            break
+        scale = size[left] / steps
+        whole = np.rint(blocks[left] / scale[:, None])
+        zero = np.full(len(left), float(_SYMMETRIC)) if steps < 0 else -whole.min(1, initial=0)
+        apart = np.abs(blocks[left] - whole * scale[:, None]).max(1)
+        whole += zero[:, None]
+        fits = (apart <= _TOLERANCE * np.abs(size[left])) & (whole.min(1) >= 0) & (whole.max(1) < _CODES)
+        scales[left[fits]], zeros[left[fits]] = scale[fits], zero[fits]
+        left = left[~fits]
+    if left.size:
+        return None
+    codes = np.rint(blocks / scales[:, None]) + zeros[:, None]
+    codes = codes.reshape(-1, columns, block).transpose(0, 2, 1).reshape(inputs, columns).astype(np.uint8)
+    return codes, *(each.reshape(-1, columns).astype(np.float32) for each in (scales, zeros))
+
+
+def pack(bits: Bits) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Words, scales and zeros as src/kernels/product_i4.h has them."""
+    inputs, columns = bits.codes.shape
+    codes = bits.codes.reshape(inputs // _WORD, 2, _WORD // 2, columns).astype(np.uint32)
+    shifts = np.arange(0, 32, 8, dtype=np.uint32) + np.array([[0], [4]], np.uint32)
+    words = (codes << shifts[None, :, :, None]).sum((1, 2), dtype=np.uint32).view(np.int32)
+    return _grouped(words), _grouped(bits.scales), bits.zeros if bits.zeros.size == 1 else _grouped(bits.zeros)
+
+
+def _grouped(rows: np.ndarray) -> np.ndarray:
+    """Rows of columns, with the columns of a group side by side."""
+    return np.ascontiguousarray(rows.reshape(len(rows), -1, BLOCK).swapaxes(0, 1))
+
+
+class BitsRewriter:
+    """The part of the rewriter that knows such products."""
+
+    def product_of_bits(self, left: str, in_shape: open_sizes.Sizes, weights: np.ndarray, bias: np.ndarray,
+                        output: str) -> bool:
+        """Where weights are codes of four bits they stay so: they are read in an eighth of the time of floats."""
+        inputs, columns = weights.shape
+        bits = find(weights) if columns % BLOCK == 0 else None
+        if bits is None:
+            return False
+        is_open = open_sizes.is_open(in_shape)
+        rows = math.prod(map(open_sizes.nominal, in_shape[:-1]))
+        macs, own_rows = rows * inputs * columns, tiled_calls.even_rows(rows, _ROWS_MAX, _ROWS_SHARED)
+        most = TILE_MACS * (_BYTES_FACTOR if self.rounds_to_bytes else 1)
+        tiles = shared_tiles(max(math.ceil(macs / most), min(8, math.ceil(macs / (most / 8)))))
+        groups, block = columns // BLOCK, inputs // len(bits.scales)
+        part = -(-groups // min(groups, -(-tiles * own_rows // rows)))
+        numbers = (ROWS if is_open else rows, inputs, columns, block, int(self.rounds_to_bytes), part)
+        call = tiled_calls.TiledCall(
+            "takt_product_i4_f32", ("f32", "i32", "f32", "f32", "f32", "f32"), numbers, (), -(-groups // part),
+            0 if is_open else rows, own_rows, macs)
+        words, scales, zeros = pack(bits)
+        self.kernel(call, [left, *map(self.constant, (words, scales, zeros, bias))], output,
+                    (*in_shape[:-1], columns))
+        return True
