@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "cpu/buffer_parameter.h"
+#include "cpu/kernel_imports.h"
 #include "kernels/conv2d.h"
 #include "kernels/conv2d_i8.h"
 
@@ -181,8 +182,12 @@ int AttentionI8Import(void* parameters, void* context, void*) {
   o.score_scale = p.score_scale;
   o.weight_factor = p.weight_factor;
   o.output_scale = p.output_scale;
-  static_cast<const kernels::ConvI8Kernels*>(context)->attention(shape, o,
-                                                                 tile);
+  auto& state = *static_cast<KernelImportState*>(context);
+  const bool has_scratch = kernels::NeedsAttentionI8Scratch(shape);
+  void* const scratch = has_scratch ? state.attention_scratch.Take() : nullptr;
+  if (has_scratch && scratch == nullptr) return kImportOutOfMemory;
+  state.conv_i8->attention(shape, o, tile, scratch);
+  if (has_scratch) state.attention_scratch.Return(scratch);
   return 0;
 }
 

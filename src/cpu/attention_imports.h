@@ -1,7 +1,7 @@
 // Attention as compiled kernels import it; see kernel_imports.h. The context is
 // a kernels::F32Kernels; for bfloat16 a kernels::ConvBf16Kernels, for bytes a
-// kernels::ConvI8Kernels. A result other than 0 says that the parameters are
-// invalid.
+// KernelImportState. A result other than 0 says that the parameters are
+// invalid, or that there is no memory.
 #ifndef TAKT_CPU_ATTENTION_IMPORTS_H_
 #define TAKT_CPU_ATTENTION_IMPORTS_H_
 

@@ -265,7 +265,6 @@ constexpr Entry kI8Entries[] = {
     {"takt_conv2d_i8", &Conv2dI8Import},
     {"takt_conv2d_i8_f32", &Conv2dI8F32Import},
     {"takt_depthwise2d_i8", &Depthwise2dI8Import},
-    {"takt_attention_i8", &AttentionI8Import},
     {"takt_add_i8", &AddI8Import},
     {"takt_layer_norm_i8", &LayerNormI8Import},
     {"takt_range_f32", &RangeF32Import},
@@ -281,13 +280,15 @@ constexpr Entry kBf16Entries[] = {
 constexpr Entry kScratchEntries[] = {
     {"takt_winograd2d_f32", &Winograd2d},
     {"takt_conv2d_depthwise2d_f32", &ConvDepthwiseImport},
+    {"takt_attention_i8", &AttentionI8Import},
 };
 constexpr absl::string_view kMapI8Name = "takt_map_i8";
 
 }  // namespace
 
 KernelImportState::KernelImportState()
-    : scratch(kernels::kWinogradScratchBytes) {}
+    : scratch(kernels::kWinogradScratchBytes),
+      attention_scratch(kernels::kAttentionI8ScratchBytes) {}
 
 absl::optional<ImportFunction> FindKernelImport(
     absl::string_view name, const kernels::KernelTable& kernels,
@@ -314,6 +315,7 @@ absl::optional<ImportFunction> FindKernelImport(
   for (const Entry& entry : kScratchEntries) {
     if (entry.name != name) continue;
     state->f32 = kernels.f32;
+    state->conv_i8 = kernels.conv_i8;
     return ImportFunction{entry.function, state};
   }
   if (name == kMapI8Name) {

@@ -18,8 +18,11 @@ struct KernelImportState {
   KernelImportState();
 
   const kernels::F32Kernels* f32 = nullptr;
+  const kernels::ConvI8Kernels* conv_i8 = nullptr;
   // For Winograd's method, and for convolutions with a depthwise one.
   KernelScratch scratch;
+  // For attention of bytes with many keys.
+  KernelScratch attention_scratch;
 };
 
 // The result of an import that found no memory.

@@ -22,14 +22,16 @@ const char* CheckAttentionShape(const AttentionShape& s) {
 const char* CheckAttentionI8Shape(const AttentionShape& s) {
   if (const char* const error = CheckAttentionShape(s)) return error;
   if (s.key_size % 4 != 0) return "the size of a key is no multiple of 4";
+  if (s.keys > kAttentionI8KeysMax) return "too many keys";
+  return nullptr;
+}
+
+bool NeedsAttentionI8Scratch(const AttentionShape& s) {
   const int64_t padded = (s.keys + 15) / 16 * 16;
   const int64_t value_size = (s.value_size + 15) / 16 * 16;
-  if (s.keys > kAttentionI8KeysMax ||
-      padded * s.key_size > kAttentionI8BytesMax ||
-      padded * value_size > kAttentionI8BytesMax) {
-    return "too many keys";
-  }
-  return nullptr;
+  return s.keys > kAttentionI8OwnKeysMax ||
+         padded * s.key_size > kAttentionI8OwnBytesMax ||
+         padded * value_size > kAttentionI8OwnBytesMax;
 }
 
 bool FitsAttention(const AttentionStrides& strides, const AttentionShape& shape,

@@ -16,15 +16,21 @@
 #ifndef TAKT_KERNELS_ATTENTION_I8_H_
 #define TAKT_KERNELS_ATTENTION_I8_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/attention.h"
 
 namespace takt::kernels {
 
-inline constexpr int64_t kAttentionI8KeysMax = 2048;
-// The most bytes of all keys, or of all values, of a head.
-inline constexpr int64_t kAttentionI8BytesMax = 1 << 16;
+// So many products of two differences of bytes have a sum of 32 bits.
+inline constexpr int64_t kAttentionI8KeysMax = 1 << 15;
+// The most keys, and bytes of all keys or of all values of a head, for which a
+// stack has the memory.
+inline constexpr int64_t kAttentionI8OwnKeysMax = 2048;
+inline constexpr int64_t kAttentionI8OwnBytesMax = 1 << 16;
+// Of the scratch memory for more.
+inline constexpr size_t kAttentionI8ScratchBytes = 10 << 20;
 inline constexpr int64_t kAttentionI8TableSize = 256;
 
 struct AttentionI8Operands {
@@ -41,12 +47,16 @@ struct AttentionI8Operands {
 // NULL, or what is wrong with a shape.
 const char* CheckAttentionI8Shape(const AttentionShape& shape);
 
+// Whether the kernel takes scratch memory.
+bool NeedsAttentionI8Scratch(const AttentionShape& shape);
+
 // The shape has passed CheckAttentionI8Shape(), each tensor FitsAttention(),
 // the columns of all tensors but the keys are 1 apart, and the tile lies within
-// the shape.
+// the shape. `scratch` is NULL, or kAttentionI8ScratchBytes, aligned to a cache
+// line, where NeedsAttentionI8Scratch(); what is in it does not matter.
 using AttentionI8Kernel = void (*)(const AttentionShape& shape,
                                    const AttentionI8Operands& operands,
-                                   const AttentionTile& tile);
+                                   const AttentionTile& tile, void* scratch);
 
 }  // namespace takt::kernels
 

@@ -79,7 +79,7 @@ template <typename P, typename T>
 class AttentionCall {
  public:
   explicit AttentionCall(const char* name)
-      : import_(*FindKernelImport(name, kernels::SelectKernels({}), nullptr)),
+      : import_(*FindKernelImport(name, kernels::SelectKernels({}), &state_)),
         query(17, T{1}),
         key(25, T{1}),
         value(13, T{3}) {
@@ -114,6 +114,7 @@ class AttentionCall {
   }
 
  private:
+  KernelImportState state_;
   const ImportFunction import_;
 
  public:
@@ -215,6 +216,19 @@ TEST_F(AttentionI8ImportTest, ComputesTheTile) {
   // Three keys of weight 10 and values of 3.
   const std::vector<int8_t> expected = {0, 0, 0, 0, 0, 0, 0, 90, 90, 0};
   EXPECT_EQ(std::vector<int8_t>(call_.output, call_.output + 10), expected);
+}
+
+TEST_F(AttentionI8ImportTest, TakesMoreKeysThanAStackHasMemoryFor) {
+  // All are the same, of weight 1.
+  call_.p.geometry.key[2] = call_.p.geometry.value[2] = 0;
+  call_.p.geometry.keys = kernels::kAttentionI8KeysMax;
+  call_.p.weight_factor = static_cast<float>(call_.p.geometry.keys);
+  call_.p.output_scale = 30.f / static_cast<float>(call_.p.geometry.keys);
+  ASSERT_EQ(call_.Run(call_.p), 0);
+  const std::vector<int8_t> expected = {0, 0, 0, 0, 0, 0, 0, 90, 90, 0};
+  EXPECT_EQ(std::vector<int8_t>(call_.output, call_.output + 10), expected);
+  ++call_.p.geometry.keys;
+  call_.ExpectRefused(call_.p);
 }
 
 TEST_F(AttentionI8ImportTest, RefusesWhatDoesNotFit) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -62,9 +64,11 @@ class I8Problem {
         value_(random->Between(0, 1), s_, s_.keys, s_.value_size, random),
         output_(random->Between(0, 1), s_, s_.queries, s_.value_size, random) {
     const double step = static_cast<double>(random->Between(1, 100)) * 1e-3;
+    const double most =
+        std::min(8388607., UINT32_MAX / static_cast<double>(s_.keys));
     for (int i = 0; i < kAttentionI8TableSize; ++i) {
       logits_.push_back(static_cast<int8_t>(i * 3 / 4 - 100));
-      powers_.push_back(static_cast<uint32_t>(8388607 * std::exp(-i * step)));
+      powers_.push_back(static_cast<uint32_t>(most * std::exp(-i * step)));
     }
     o_.query = query_.view();
     o_.key = key_.view();
@@ -83,11 +87,12 @@ class I8Problem {
   const AttentionShape& shape() const { return s_; }
 
   // Runs the tile; everything else in the output has to stay.
-  void Check(AttentionI8Kernel kernel, const AttentionTile& tile) {
+  void Check(AttentionI8Kernel kernel, const AttentionTile& tile,
+             void* scratch = nullptr) {
     I8Tensor found = output_;
     o_.output = {found.data.data(), static_cast<int64_t>(found.data.size()),
                  found.strides};
-    kernel(s_, o_, tile);
+    kernel(s_, o_, tile, scratch);
     for (int64_t b = 0; b < s_.batch; ++b) {
       for (int64_t h = 0; h < s_.heads; ++h) {
         for (int64_t row = 0; row < s_.queries; ++row) {
@@ -168,13 +173,33 @@ TEST(AttentionI8Test, EveryKernelComputesTheDefinition) {
 TEST(AttentionI8Test, TakesAsManyKeysAsItMay) {
   TestRandom random(6);
   for (const AttentionShape& s :
-       {AttentionShape{1, 1, 2, kAttentionI8KeysMax, 32, 32},
+       {AttentionShape{1, 1, 2, kAttentionI8OwnKeysMax, 32, 32},
         AttentionShape{1, 1, 2, 512, 128, 128}}) {
     I8Problem p(s, &random);
     ASSERT_EQ(CheckAttentionI8Shape(s), nullptr);
+    ASSERT_FALSE(NeedsAttentionI8Scratch(s));
     for (const KernelTable& kernels : RunnableKernels()) {
       ASSERT_NO_FATAL_FAILURE(
           p.Check(kernels.conv_i8->attention, {0, 0, 0, s.queries}));
+    }
+  }
+}
+
+TEST(AttentionI8Test, TakesMoreKeysWithScratchMemory) {
+  TestRandom random(7);
+  const std::unique_ptr<void, decltype(&std::free)> scratch(
+      std::aligned_alloc(64, kAttentionI8ScratchBytes), &std::free);
+  for (const AttentionShape& s :
+       {AttentionShape{1, 1, 2, kAttentionI8KeysMax, 128, 128},
+        AttentionShape{1, 1, 7, kAttentionI8OwnKeysMax + 1, 4, 1},
+        AttentionShape{1, 1, 3, 513, 128, 1},
+        AttentionShape{1, 1, 3, 513, 4, 127}}) {
+    I8Problem p(s, &random);
+    ASSERT_EQ(CheckAttentionI8Shape(s), nullptr);
+    ASSERT_TRUE(NeedsAttentionI8Scratch(s));
+    for (const KernelTable& kernels : RunnableKernels()) {
+      ASSERT_NO_FATAL_FAILURE(p.Check(kernels.conv_i8->attention,
+                                      {0, 0, 0, s.queries}, scratch.get()));
     }
   }
 }
@@ -184,8 +209,6 @@ TEST(AttentionI8Test, ChecksSizes) {
   EXPECT_NE(CheckAttentionI8Shape({1, 1, 1, 1, 6, 1}), nullptr);
   EXPECT_NE(CheckAttentionI8Shape({1, 1, 1, kAttentionI8KeysMax + 1, 4, 1}),
             nullptr);
-  EXPECT_NE(CheckAttentionI8Shape({1, 1, 1, 513, 128, 1}), nullptr);
-  EXPECT_NE(CheckAttentionI8Shape({1, 1, 1, 513, 4, 127}), nullptr);
 }
 
 }  // namespace
