@@ -194,11 +194,12 @@ int SoftmaxF32Import(void* parameters, void* context, void*) {
   const auto& p = *static_cast<const SoftmaxParameters*>(parameters);
   const int64_t count = int64_t{p.rows} * p.size;
   int64_t begin = 0, end = 0;
-  if (p.rows < 0 || p.size < 1 || p.input.size < count ||
+  if (p.rows < 0 || p.size < 0 || p.input.size < count ||
       p.output.size < count ||
       !FindRange(p.tile.first_row, p.tile.row_count, p.rows, &begin, &end)) {
     return kImportInvalid;
   }
+  if (p.size == 0) return 0;
   static_cast<const kernels::F32Kernels*>(context)->softmax(
       p.input.data() + begin * p.size, end - begin, p.size,
       p.output.data() + begin * p.size);

@@ -223,9 +223,17 @@ TEST_F(RowsImportsTest, SoftmaxOfTheTilesRows) {
   ExpectRefused<Softmax>(
       "takt_softmax_f32", softmax,
       {[](Softmax& p) { --p.input.size; }, [](Softmax& p) { --p.output.size; },
-       [](Softmax& p) { p.rows = -1; }, [](Softmax& p) { p.size = 0; },
+       [](Softmax& p) { p.rows = -1; }, [](Softmax& p) { p.size = -1; },
        [](Softmax& p) { p.rows = p.size = INT32_MAX; },
        [](Softmax& p) { p.first_row = 4; }});
+}
+
+TEST_F(RowsImportsTest, SoftmaxOfRowsOfNoNumbers) {
+  float output[2] = {8.f, 9.f};
+  const Softmax softmax = {{output, 0, 0}, {output, 0, 0}, 3, 0, 0, 0, 3};
+  EXPECT_EQ(Call("takt_softmax_f32", softmax), 0);
+  EXPECT_EQ(std::vector<float>(output, output + 2),
+            (std::vector<float>{8.f, 9.f}));
 }
 
 struct FloatNorm {

@@ -17,12 +17,15 @@ from . import tiled_calls
 
 # The limits of src/kernels/attention.h and attention_i8.h.
 _SIZE_MAX = 128
-_I8_KEYS_MAX = 2048
-_I8_BYTES_MAX = 1 << 16
+_I8_KEYS_MAX = 1 << 15
 # Some 60 us of a fast core.
 _TILE_MACS = 3e6
 _I8_TILE_MACS = 5e6
 _MICRO_ROWS = 6
+# In the order of the call: query, key, value, logits, powers and the result.
+_I8_BUFFERS = ("i8", "i8", "i8", "i8", "i32", "i8")
+# So many have a sum of 32 bits of the largest powers.
+_FEW_KEYS = 512
 _MASK_MAX = 1 << 22  # Numbers.
 _SOFTMAX_SLOWER = 4  # The compiler's code for a number takes as long as so many multiply-adds.
 # Numbers of a tile of a softmax, and of a softmax that is worth a call.
@@ -72,6 +75,7 @@ class AttentionRewriter:
         self.makers = {name: node for node in self.nodes for name in node.output}
         self.attentions: dict[str, Any] = {}
         self.bias_sizes: dict[str, open_sizes.Sizes] = {}  # To be checked, by the result of the attention.
+        self.powers_of: dict[str, tuple[float, open_sizes.Open]] = {}  # The scale and the keys of bytes, also by it.
         self.checked: dict[tuple[str, open_sizes.Sizes], str] = {}  # What checked_bias() made.
         replaced: dict[int, Any] = {}
         for node in self.nodes:
@@ -244,8 +248,8 @@ class AttentionRewriter:
         is_row = axis == 3 and sizes[1] == 1 and not open_sizes.is_open(sizes)
         is_last = name in self.last and (axis == 1 or is_row)
         size, is_apart = sizes[axis], axis != len(sizes) - 1
-        if not isinstance(size, int) or not is_last and (
-                math.prod(map(open_sizes.nominal, sizes)) < _SOFTMAX_MIN or is_apart and size < _APART_MIN):
+        if not is_last and (math.prod(map(open_sizes.nominal, sizes)) < _SOFTMAX_MIN
+                            or is_apart and open_sizes.nominal(size) < _APART_MIN):
             return False
         order = [*(i for i in range(len(sizes)) if i != axis), axis]
         if is_last:
@@ -372,14 +376,12 @@ class AttentionRewriter:
         batch, heads = outer if len(outer) == 2 else (1, *outer)
         is_bytes = match.scales is not None
         is_open = open_sizes.is_open((batch, queries, keys))
-        if not all(isinstance(count, int) for count in (heads, size, value_size)) or is_open and is_bytes:
+        if not all(isinstance(count, int) for count in (heads, size, value_size)):
             return None
         if max(size, value_size) > _SIZE_MAX or min(size, value_size) < 1 or not is_open and min(queries, keys) < 1:
             return None
-        if is_bytes:
-            padded, wide = -(-keys // 16) * 16, -(-value_size // 16) * 16
-            if (size % 4 or keys > _I8_KEYS_MAX or padded * max(size, wide) > _I8_BYTES_MAX):
-                return None
+        if is_bytes and (size % 4 or open_sizes.nominal(keys) > _I8_KEYS_MAX):
+            return None
         views = [self.view(match.query), self.view(match.key, True), self.view(match.value)]
         if any(view is None for view in views) or views[0].strides[3] != 1 or views[2].strides[3] != 1:
             return None
@@ -387,9 +389,12 @@ class AttentionRewriter:
             if not open_sizes.may_be_equal(shapes[3], (*outer, queries, value_size)):
                 return None
             self.state_sizes(match.output, (*outer, queries, value_size))
+        factors = attention_factors(match) if is_bytes else (match.scale,)
+        if factors is None:
+            return None
         end = self.end_of(match.output, match.nodes)
         if is_open:
-            return self.plan_open_attention(match, shapes, [*views, end])
+            return self.plan_open_attention(match, shapes, [*views, end], factors)
         strides = [stride for view in (*views, end) for stride in view.strides]
         if max(strides) >= 2**31:
             return None
@@ -410,31 +415,21 @@ class AttentionRewriter:
                 function = "takt_attention_bias_f32"
                 sources.append(bias.source)
                 geometry += bias.strides
-            call = make(function, ("f32",) * (len(sources) + 1), geometry, (match.scale,),
-                        batch * heads, queries, rows, macs)
+            call = make(function, ("f32",) * (len(sources) + 1), geometry, factors, batch * heads, queries, rows, macs)
             return sources, call, end.source, output_shape
-        query, key, value = match.scales
-        zeros = (query.zero_point, key.zero_point, match.score.zero_point,
-                 match.weight.zero_point, value.zero_point, match.result.zero_point)
-        factors = (
-            product_scale(query, key, match.score),
-            # ONNX Runtime takes the whole part of it, so that its weights are
-            # up to 0.4 % too small; results are compared with its own.
-            math.floor(np.float32(1) / np.float32(match.weight.scale)),
-            product_scale(match.weight, value, match.result))
-        if factors[1] < 1:
-            return None
-        call = make("takt_attention_i8", ("i8", "i8", "i8", "i8", "i32", "i8"),
-                    geometry + zeros, factors, batch * heads, queries, rows, macs)
+        call = make("takt_attention_i8", _I8_BUFFERS, geometry + zero_points(match), factors, batch * heads, queries,
+                    rows, macs)
         tables = [self.constant(match.logits.astype(np.int8)),
                   self.constant(powers(match.logit.scale, keys))]
         return [*sources, *tables], call, end.source, output_shape
 
-    def plan_open_attention(self, match: Match, shapes: list[open_sizes.Sizes], views: list[View]) -> Any:
-        """As plan_attention(), of floats whose queries or keys are counted in calls."""
+    def plan_open_attention(self, match: Match, shapes: list[open_sizes.Sizes], views: list[View],
+                            factors: tuple[float, ...]) -> Any:
+        """As plan_attention(), where queries or keys are counted in calls."""
         *outer, queries, size = shapes[0]
         keys, value_size = shapes[2][-2:]
         batch, heads = outer if len(outer) == 2 else (1, *outer)
+        is_bytes = match.scales is not None
         function = "takt_attention_bf16" if self.is_bf16 else "takt_attention_f32"
         tensors = [self.sizes(view.source) for view in views]
         if match.bias is not None:
@@ -445,8 +440,7 @@ class AttentionRewriter:
                 self.bias_sizes[views[3].source] = sizes
             function, views = "takt_attention_bias_f32", [*views, bias]
             tensors.append(sizes)
-        opened = dict.fromkeys(size for sizes in tensors for size in sizes if isinstance(size, open_sizes.Open))
-        names = {size: f"size{i}" for i, size in enumerate(opened)}
+        names = tiled_calls.names_of(size for sizes in tensors for size in sizes)
         # Where there is one head or image, any stride leads to it.
         strides = [0 if count == 1 and not isinstance(stride, int) else stride
                    for view in views for count, stride in zip((batch, heads, 0, 0), view.strides)]
@@ -457,16 +451,24 @@ class AttentionRewriter:
                                 else stride for stride in strides))
         # In the order of its buffers, the result is the last.
         order = [0, 1, 2, *range(4, len(views)), 3]
+        axes = [tuple(names[size] for size in tensors[i] if size in names) for i in order]
+        sources, buffers = [views[i].source for i in order[:-1]], ("f32",) * len(views)
+        if is_bytes:
+            function, buffers, geometry = "takt_attention_i8", _I8_BUFFERS, geometry + zero_points(match)
+            axes[3:3] = [(), ()]
+            sources += [self.constant(match.logits.astype(np.int8)),
+                        self.constant(powers(match.logit.scale, open_sizes.nominal(keys)))]
+            if keys in names:
+                self.powers_of[views[3].source] = match.logit.scale, keys
         work = size + value_size
         rows = tiled_calls.OpenRows(
-            names.get(queries, queries), (work, names[keys]) if keys in names else work * keys, int(_TILE_MACS),
-            _MICRO_ROWS)
+            names.get(queries, queries), (work, names[keys]) if keys in names else work * keys,
+            int(_I8_TILE_MACS if is_bytes else _TILE_MACS), _MICRO_ROWS)
         call = tiled_calls.TiledCall(
-            function, ("f32",) * len(views), geometry, (match.scale,), heads * open_sizes.nominal(batch), 0, 0,
-            math.prod(map(open_sizes.nominal, (batch, heads, queries, keys, work))),
-            axes=tuple(tuple(names[size] for size in tensors[i] if size in names) for i in order), open_rows=rows,
+            function, buffers, geometry, factors, heads * open_sizes.nominal(batch), 0, 0,
+            math.prod(map(open_sizes.nominal, (batch, heads, queries, keys, work))), axes=tuple(axes), open_rows=rows,
             open_parts=(heads, names[batch]) if batch in names else None)
-        return [views[i].source for i in order[:-1]], call, views[3].source, tensors[3]
+        return sources, call, views[3].source, tensors[3]
 
     def on_taktattention(self, node: Any) -> bool:
         kernel, shape = self.attentions[node.output[0]]
@@ -477,8 +479,25 @@ class AttentionRewriter:
         if node.output[0] in self.bias_sizes:
             query, key, _, bias = node.input
             inputs[3] = self.checked_bias(query, key, bias, self.bias_sizes[node.output[0]])
+        if node.output[0] in self.powers_of:
+            inputs[4] = self.open_powers(inputs[2], *self.powers_of[node.output[0]])
         self.kernel(kernel, inputs, node.output[0], shape, element)
         return True
+
+    def open_powers(self, value: str, scale: float, keys: open_sizes.Open) -> str:
+        """What powers() gives for few keys, by so many that the sum of all keys has 32 bits, too."""
+        types = self.onnx.TensorProto
+        place = self.sizes(value).index(keys)
+
+        def add(op: str, *inputs: str, element: int = types.INT64, size: int = 1, **attributes: Any) -> str:
+            return self.emit(op, list(inputs), self.fresh("powers"), (size,), element=element, **attributes)
+
+        count = add("Add", add("Shape", value, start=place, end=place + 1), self.constant(np.array([_FEW_KEYS - 1])))
+        parts = add("Max", add("Div", count, self.constant(np.array([_FEW_KEYS]))), self.constant(np.array([1])))
+        by = add("Cast", parts, element=types.FLOAT, to=types.FLOAT)
+        of_few = self.constant(powers(scale, _FEW_KEYS).astype(np.float32))
+        return add("Cast", add("Div", of_few, by, element=types.FLOAT, size=256), element=types.INT32, size=256,
+                   to=types.INT32)
 
     def checked_bias(self, query: str, key: str, bias: str, sizes: open_sizes.Sizes) -> str:
         """The bias with zeros of these sizes added: a call fails there if it has others."""
@@ -519,6 +538,24 @@ def _product(sizes: open_sizes.Sizes) -> Stride:
 def with_batch(strides: list[Stride]) -> tuple[Stride, ...]:
     """Those of four dimensions; a tensor of three is one image."""
     return (0, *strides) if len(strides) == 3 else tuple(strides)
+
+
+def zero_points(match: Match) -> tuple[int, ...]:
+    """Those of an attention of bytes, in the order of its call."""
+    query, key, value = match.scales
+    return (query.zero_point, key.zero_point, match.score.zero_point, match.weight.zero_point, value.zero_point,
+            match.result.zero_point)
+
+
+def attention_factors(match: Match) -> tuple[float, ...] | None:
+    """Those of an attention of bytes; None if no kernel takes them."""
+    query, key, value = match.scales
+    # ONNX Runtime takes the whole part of it, so that its weights are up to 0.4 % too small; results are compared with
+    # its own.
+    weight = math.floor(np.float32(1) / np.float32(match.weight.scale))
+    if weight < 1:
+        return None
+    return product_scale(query, key, match.score), weight, product_scale(match.weight, value, match.result)
 
 
 def product_scale(left: Any, right: Any, result: Any) -> float:

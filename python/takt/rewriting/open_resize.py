@@ -79,14 +79,8 @@ class OpenResizeRewriter:
         size, wanted = shape[place], self.sizes(node.output[0])[axis]
         result = (*shape[:place], wanted, *shape[place + 1:])
         places, shares = self.neighbours(node, axis, image, place)
-        opened = list(dict.fromkeys(each for each in (*shape, wanted) if isinstance(each, open_sizes.Open)))
-        names = {each: f"size{i}" for i, each in enumerate(opened)}
-
-        def product(sizes: open_sizes.Sizes) -> Any:
-            found = [names[each] for each in sizes if isinstance(each, open_sizes.Open)]
-            factor = math.prod(each for each in sizes if isinstance(each, int))
-            return (factor, *found) if found else factor
-
+        names = tiled_calls.names_of((*shape, wanted))
+        product = functools.partial(tiled_calls.product_of, names=names)
         outer, inner, count = product(shape[:place]), product(shape[place + 1:]), product((wanted,))
         kind = self.element_name(node.input[0])
         function, buffers, operands = f"takt_gather_{kind}", (kind, "i32", kind), [image, places]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -73,16 +73,36 @@ class TiledCall:
         return -(-self.rows // self.tile_rows)
 
 
-def call_of_rows(function: str, buffers: Sequence[str], sizes: open_sizes.Sizes, numbers: tuple[int, ...],
+def names_of(sizes: Iterable[open_sizes.Size]) -> dict[open_sizes.Open, str]:
+    """The names of open sizes in a call."""
+    opened = dict.fromkeys(size for size in sizes if isinstance(size, open_sizes.Open))
+    return {size: f"size{i}" for i, size in enumerate(opened)}
+
+
+def product_of(sizes: open_sizes.Sizes, names: Mapping[open_sizes.Open, str]) -> int | tuple[Any, ...]:
+    """The product of sizes as a number of a call."""
+    factor = math.prod(size for size in sizes if isinstance(size, int))
+    found = [names[size] for size in sizes if isinstance(size, open_sizes.Open)]
+    return (factor, *found) if found else factor
+
+
+def call_of_rows(function: str, buffers: Sequence[str], sizes: open_sizes.Sizes, numbers: tuple[open_sizes.Size, ...],
                  factors: tuple[float, ...], tile: int, work: int = 0) -> TiledCall | None:
     """A call that computes on each row of a tensor alone; None where it has too many numbers or dimensions.
 
-    numbers  that follow the number of rows.
+    numbers  that follow the number of rows; sizes of the tensor may be open.
     tile     so many numbers, but at least one row.
     work     multiply-adds of a number."""
     is_open, count = open_sizes.is_open(sizes), math.prod(map(open_sizes.nominal, sizes))
     if not 0 < count < 2**31 or is_open and len(sizes) > open_calls.SIZES_MAX:
         return None
+    if isinstance(sizes[-1], open_sizes.Open):
+        names = names_of(sizes)
+        axes, rows = tuple(names[size] for size in sizes if size in names), product_of(sizes[:-1], names)
+        return TiledCall(
+            function, tuple(buffers), (rows, *(names.get(number, number) for number in numbers)), factors, 1, 0, 0,
+            work * count, axes=(axes, *[()] * (len(buffers) - 2), axes),
+            open_rows=OpenRows(rows, names[sizes[-1]], tile, 1))
     rows, most = count // sizes[-1], max(1, tile // sizes[-1])
     if is_open:
         return TiledCall(function, tuple(buffers), (open_calls.ROWS, *numbers), factors, 1, 0, most, work * count)

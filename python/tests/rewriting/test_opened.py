@@ -390,6 +390,19 @@ def test_norms_and_softmax_take_any_number_of_rows(needs_compiler, tmp_path, sha
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("axis", [-1, 1])
+def test_softmax_takes_rows_of_any_size(needs_compiler, tmp_path, axis):
+    net = Net()
+    result = net.node("Softmax", "x", axis=axis)
+    calls, _ = functions(net.model([None, "rows", "numbers"], result))
+    assert calls == {"takt_softmax_f32": 1}, calls
+    for artifact, got, want in results(tmp_path, net, [None, "rows", "numbers"], result,
+                                       [(1, 5, 7), (3, 70, 33), (2, 1, 1), (2, 0, 3), (2, 3, 0)], recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-6)
+
+
 def test_what_is_no_norm_of_layers_stays():
     def spoiled(change):
         """`change` of the nodes of a norm, by their operators."""
@@ -439,6 +452,35 @@ def test_each_head_may_have_a_bias_of_its_own(needs_compiler, tmp_path, shape):
     for artifact, got, want in results(tmp_path, net, shape, result, sizes, recipe="native"):
         assert artifact.recipe.name == "native", artifact.report
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [[1, None, 32], ["batch", "rows", 32]])
+def test_attention_of_bytes_takes_any_number_of_keys(needs_compiler, tmp_path, shape):
+    net = QuantizedNet()
+    x = net.quantize("x", 0.03, 3)
+
+    def heads(perm):
+        weights = net.random.integers(-127, 128, (32, 32)).astype(np.int8)
+        part = net.node("MatMul", x, net.integers(weights, np.full(32, 0.004, np.float32), 1))
+        part = net.node("Reshape", net.quantize(part, 0.05, 5), net.constant(np.array([0, 0, 2, 16])))
+        return net.quantize(net.node("Transpose", net.quantize(part, 0.05, 5), perm=perm), 0.05, 5)
+
+    scores = net.quantize(net.node("MatMul", heads([0, 2, 1, 3]), heads([0, 2, 3, 1])), 0.3, -3)
+    scores = net.quantize(net.node("Mul", scores, net.constant(np.float32(0.25))), 0.08, 4)
+    weights = net.quantize(net.node("Softmax", scores, axis=-1), 1 / 255, -128)
+    y = net.quantize(net.node("MatMul", weights, heads([0, 2, 1, 3])), 0.03, -6)
+    y = net.quantize(net.node("Transpose", y, perm=[0, 2, 1, 3]), 0.03, -6)
+    y = net.quantize(net.node("Reshape", y, net.constant(np.array([0, 0, 32]))), 0.03, -6)
+    result = net.node("Relu", y)
+    calls, _ = functions(net.model(shape, result))
+    assert calls == {"takt_conv2d_i8": 3, "takt_attention_i8": 1}, calls
+    sizes = [(1, 7, 32), (1, 700, 32), (1, 2100, 32)] if shape[0] == 1 else [(3, 40, 32), (2, 1, 32), (0, 4, 32)]
+    for artifact, got, want in results(tmp_path, net, shape, result, sizes, recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        error = np.abs(got - want)
+        # Many keys may have one score, and are rounded to the same side.
+        assert got.shape == want.shape and error.max(initial=0) <= 3.001 * 0.03
+        assert (error > 1e-5).sum() <= 0.01 * error.size
 
 
 @pytest.mark.parametrize("shape", [[1, None, 32], ["batch", "rows", 32]])
@@ -547,6 +589,41 @@ def test_kernels_of_bytes_take_any_number_of_rows(needs_compiler, tmp_path, shap
         # A byte before the last product may be rounded to the other side.
         error = np.abs(got - want)
         assert error.max() <= 1.001 * 0.05 * 127 * 0.003 and (error > 1e-5).mean() < 0.01
+
+
+def test_bytes_of_four_open_sizes_stay_where_they_are(needs_compiler, tmp_path):
+    net, shape = QuantizedNet(), [None, 2, "rows", "columns"]
+    x = net.quantize("x", 0.05, 3)
+    y = net.quantize(net.node("Softmax", x), 0.004, -128)
+    x = net.quantize(net.node("Mul", x, net.node("Sigmoid", x)), 0.05, -7)
+    result = net.node("Relu", net.quantize(net.node("Add", x, y), 0.05, -7))
+    model = net.model(shape, result)
+    calls, _ = functions(model)
+    assert calls == {"takt_map_i8": 1, "takt_softmax_f32": 1, "takt_add_i8": 1}, calls
+    assert "Transpose" not in {node.op_type for node in rewriter.rewrite(porter.port(model))[0].graph.node}
+    for artifact, got, want in results(tmp_path, net, shape, result, [(3, 2, 5, 7), (1, 2, 1, 1), (1, 2, 300, 200)],
+                                       recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        assert got.shape == want.shape and np.abs(got - want).max() <= 1.001 * 0.05
+        assert (np.abs(got - want) > 1e-5).mean() < 0.01
+
+
+def test_several_moves_between_two_scales_are_of_bytes(needs_compiler, tmp_path):
+    net, shape = QuantizedNet(), [None, "rows", 48]
+    parts = net.node("Reshape", net.quantize("x", 0.05, 3), net.constant(np.array([0, 0, 3, 16])))
+    parts = net.node("Transpose", parts, perm=[2, 0, 1, 3])
+    part = net.node("Slice", parts, *(net.constant(np.array([each])) for each in (1, 2, 0)))
+    part = net.node("Squeeze", part, net.constant(np.array([0])))
+    result = net.node("Relu", net.quantize(part, 0.04, -7))
+    model = net.model(shape, result)
+    calls, _ = functions(model)
+    assert calls == {"takt_map_i8": 1}, calls
+    kinds = [node.op_type for node in rewriter.rewrite(porter.port(model))[0].graph.node]
+    assert kinds.count("DequantizeLinear") == 1, kinds
+    for artifact, got, want in results(tmp_path, net, shape, result, [(3, 5, 48), (1, 1, 48), (2, 300, 48)],
+                                       recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        np.testing.assert_allclose(got, want, atol=1e-6)
 
 
 def test_scales_of_any_number_of_rows_are_found_in_calls(needs_compiler, tmp_path):
