@@ -11,6 +11,7 @@ from .kernel_calls import WINOGRAD, Kernel
 _TILES_MAX = 1 << 20  # As kTilesMax in src/cpu/kernel_imports.cc.
 _SQUARE = 4
 _IN, _OUT = ("n", "h", "w"), ("n", "oh", "ow")
+_LAST = "last"  # The fourth size of what a call takes element by element.
 # By `auto_pad`: the names of the padding above and on the left that calls compute.
 MARGINS = {b"SAME_UPPER": ("upper_h", "upper_w"), b"SAME_LOWER": ("lower_h", "lower_w")}
 SIZES_MAX = 4  # A tensor whose rows a call counts has so many dimensions at most.
@@ -235,7 +236,7 @@ def _names(kernel: Any, binding: int, tensor: str) -> list[str]:
     """The names of the sizes of a binding, "" for one that is known."""
     axes = getattr(kernel, "axes", ())
     if not axes:
-        return [*(_IN if binding == _image_of(kernel) else _OUT), ""]
+        return [*(_IN if binding == _image_of(kernel) else _OUT), _LAST]
     names = iter(axes[binding])
     return [next(names) if size == "?" else "" for size in _dimensions(tensor)]
 
@@ -268,11 +269,11 @@ def _sizes(made: _Computation, kernel: Any, operands: list[str], types: list[str
     image, kind = (each[_image_of(kernel)] for each in (operands, types))
     names, sizes = open_sizes(kernel), _dimensions(kind)
     found = {name: made.add(f"tensor.dim {image}, {made.number(axis)} : {kind}")
-             for axis, (name, size) in enumerate(zip(_IN, sizes)) if size == "?"}
+             for axis, (name, size) in enumerate(zip((*_IN, _LAST), sizes)) if size == "?"}
     whole = {COUNT: sizes, ROWS: sizes[:-1]}
     for product in (each for each in whole if each in names):
         found[product] = made.number(1)
-        for name, size in zip((*_IN, ""), whole[product]):
+        for name, size in zip((*_IN, _LAST), whole[product]):
             found[product] = made.compute(
                 "muli", found[product], found[name] if size == "?" else made.number(int(size)))
         return {**found, **{out: found[name] for name, out in zip(_IN, _OUT) if name in found}}

@@ -108,6 +108,7 @@ class QuantizedRewriter:
         """Notes what is dequantized, and lets moves of elements move bytes."""
         nodes = []
         dropped: set[int] = set()
+        self.steps_of: dict[str, list[str]] = {}  # The scale and the zero point of floats that were bytes.
         for node in self.nodes:
             if id(node) in dropped:
                 continue
@@ -118,6 +119,7 @@ class QuantizedRewriter:
                     scale = self.quantization.scale_of(each, self.constants)
                     if scale is not None:
                         self.quantization.tensors[each.output[0]] = each.input[0], scale
+                        self.steps_of[each.output[0]] = list(each.input[1:])
         nodes = self.map_bytes(nodes)
         self.find_stepped(nodes)
         self.nodes, _ = graphs.needed(nodes, self.results)
@@ -142,9 +144,11 @@ class QuantizedRewriter:
             return None
         data = list(node.input) if node.op_type == "Concat" else [node.input[0]]
         user = self.only_consumer(node.output[0])
-        if user is None or user.op_type != "QuantizeLinear":
-            return None
         if any(name not in self.quantization.tensors for name in data):
+            return None
+        if user is not None and len(data) == 1 and self.moves_to_bytes(user):
+            return self.moved_bytes(node)
+        if user is None or user.op_type != "QuantizeLinear":
             return None
         scale = self.quantization.scale_of(user, self.constants)
         if scale is None:
@@ -166,13 +170,28 @@ class QuantizedRewriter:
             node.op_type, [*names, *node.input[len(data):]], [result], name=result, **attributes))
         self.note(result, names, self.sizes(node.output[0]), self.onnx.TensorProto.INT8)
         if not is_same:
-            first = next(n for n in self.nodes if n.output[0] == data[0])
             floats = self.fresh("floats")
-            made.append(helper.make_node("DequantizeLinear", [result, *first.input[1:]], [floats]))
+            made.append(helper.make_node("DequantizeLinear", [result, *self.steps_of[data[0]]], [floats]))
             made.append(helper.make_node("QuantizeLinear", [floats, *user.input[1:]], user.output))
             self.note(floats, [result], self.sizes(node.output[0]), self.onnx.TensorProto.FLOAT)
         dropped.add(id(user))
         return made
+
+    def moves_to_bytes(self, node: Any) -> bool:
+        """Whether a node of one input moves elements that become bytes."""
+        while node is not None and node.op_type in _MOVERS - {"Resize"} and node.input[0] not in self.constants:
+            node = self.only_consumer(node.output[0])
+            if node is not None and node.op_type == "QuantizeLinear":
+                return self.quantization.scale_of(node, self.constants) is not None
+        return False
+
+    def moved_bytes(self, node: Any) -> list[Any]:
+        """The move of bytes and a DequantizeLinear, in place of a move of floats that were bytes."""
+        source, _ = self.quantization.tensors[node.input[0]]
+        result, make = self.fresh("bytes"), self.onnx.helper.make_node
+        moved = make(node.op_type, [source, *node.input[1:]], [result], name=result, **self.attributes(node))
+        self.note(result, [source], self.sizes(node.output[0]), self.onnx.TensorProto.INT8)
+        return [moved, make("DequantizeLinear", [result, *self.steps_of[node.input[0]]], node.output)]
 
     def map_bytes(self, nodes: list[Any]) -> list[Any]:
         """The nodes, with a TaktMap in place of each QuantizeLinear of what depends on
@@ -272,9 +291,8 @@ class QuantizedRewriter:
     def on_taktmap(self, node: Any) -> bool:
         source, output = node.input[0], node.output[0]
         shape, is_open = self.sizes(source), source in self.open
-        is_open_image = is_open and open_sizes.is_image(shape)
         inputs = [
-            self.to_last(source) if source in self.last or is_open_image else self.to_first(source),
+            self.to_last(source) if source in self.last else self.to_first(source),
             self.constant(self.tables[output]),
             # A kernel of bytes has a bias and scales.
             self.constant(np.zeros(1, np.int32)),
@@ -357,7 +375,7 @@ class QuantizedRewriter:
         self.done.add(id(user))
         if relu is not None:
             self.done.add(id(relu))
-        if left in self.last or right in self.last or is_open and open_sizes.is_image(shape):
+        if left in self.last or right in self.last:
             n, c, h, w = shape
             twin = self.kernel(call, [self.to_last(left), self.to_last(right)], self.fresh("sum"),
                                (n, h, w, c), element)
