@@ -266,6 +266,7 @@ constexpr Entry kI8Entries[] = {
     {"takt_conv2d_i8_f32", &Conv2dI8F32Import},
     {"takt_depthwise2d_i8", &Depthwise2dI8Import},
     {"takt_add_i8", &AddI8Import},
+    {"takt_add_row_i8", &AddRowI8Import},
     {"takt_layer_norm_i8", &LayerNormI8Import},
     {"takt_range_f32", &RangeF32Import},
     {"takt_quantize_i8", &QuantizeI8Import},

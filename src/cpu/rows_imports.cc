@@ -21,6 +21,16 @@ struct AddParameters {
 };
 static_assert(offsetof(AddParameters, left_scale) == 100);
 
+struct AddRowParameters {
+  BufferParameter<const int8_t> left, right;
+  BufferParameter<int8_t> output;
+  int32_t rows, size;
+  int32_t left_zero, right_zero, output_zero;
+  RowTileParameters tile;
+  float left_scale, right_scale, output_scale;
+};
+static_assert(offsetof(AddRowParameters, left_scale) == 104);
+
 struct LayerNormParameters {
   BufferParameter<const int8_t> input;
   BufferParameter<const float> gamma, beta;
@@ -140,6 +150,27 @@ int AddI8Import(void* parameters, void* context, void*) {
        p.right_zero, p.output_zero, p.left_scale, p.right_scale,
        p.output_scale},
       begin, end);
+  return 0;
+}
+
+int AddRowI8Import(void* parameters, void* context, void*) {
+  const auto& p = *static_cast<const AddRowParameters*>(parameters);
+  const int64_t count = int64_t{p.rows} * p.size;
+  int64_t begin = 0, end = 0;
+  if (p.rows < 0 || p.size < 1 || p.left.size < count ||
+      p.right.size < p.size || p.output.size < count || !IsByte(p.left_zero) ||
+      !IsByte(p.right_zero) || !IsByte(p.output_zero) ||
+      !FindRange(p.tile.first_row, p.tile.row_count, p.rows, &begin, &end)) {
+    return kImportInvalid;
+  }
+  const kernels::AddI8Kernel add =
+      static_cast<const kernels::ConvI8Kernels*>(context)->add;
+  for (int64_t row = begin; row < end; ++row) {
+    add({p.left.data() + row * p.size, p.right.data(),
+         p.output.data() + row * p.size, p.left_zero, p.right_zero,
+         p.output_zero, p.left_scale, p.right_scale, p.output_scale},
+        0, p.size);
+  }
   return 0;
 }
 

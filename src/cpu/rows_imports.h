@@ -16,6 +16,7 @@ namespace takt::cpu {
 kernels::ByteSteps StepsOfRanges(const BufferParameter<const float>& ranges);
 
 int AddI8Import(void* parameters, void* context, void* reserved);
+int AddRowI8Import(void* parameters, void* context, void* reserved);
 int LayerNormI8Import(void* parameters, void* context, void* reserved);
 int RangeF32Import(void* parameters, void* context, void* reserved);
 int QuantizeI8Import(void* parameters, void* context, void* reserved);

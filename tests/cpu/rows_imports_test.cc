@@ -21,6 +21,12 @@ struct Add {
   int32_t part, first_row, row_count;
   float left_scale, right_scale, output_scale;
 };
+struct AddRow {
+  Buffer left, right, output;
+  int32_t rows, size, left_zero, right_zero, output_zero;
+  int32_t part, first_row, row_count;
+  float left_scale, right_scale, output_scale;
+};
 struct LayerNorm {
   Buffer input, gamma, beta, output;
   int32_t rows, size, output_zero;
@@ -99,6 +105,42 @@ TEST_F(RowsImportsTest, RefusesSumsThatDoNotFit) {
                          [](Add& p) { p.first_row = 9; },
                          [](Add& p) { p.row_count = -1; },
                      });
+}
+
+TEST_F(RowsImportsTest, AddsOneRowToThoseOfTheTile) {
+  const AddRow add = {
+      {input_, 1, 6},
+      {input_, 7, 2},
+      {output_, 1, 6},
+      3,
+      2,
+      0,
+      0,
+      1,
+      0,
+      1,
+      9,
+      1.f,
+      2.f,
+      1.f,
+  };
+  ASSERT_EQ(Call("takt_add_row_i8", add), 0);
+  const std::vector<int8_t> expected = {0, 0, 0, 18, 21, 20, 23, 0, 0, 0};
+  EXPECT_EQ(std::vector<int8_t>(output_, output_ + 10), expected);
+  ExpectRefused<AddRow>("takt_add_row_i8", add,
+                        {
+                            [](AddRow& p) { --p.left.size; },
+                            [](AddRow& p) { --p.right.size; },
+                            [](AddRow& p) { --p.output.size; },
+                            [](AddRow& p) { p.rows = -1; },
+                            [](AddRow& p) { p.rows = p.size = INT32_MAX; },
+                            [](AddRow& p) { p.size = 0; },
+                            [](AddRow& p) { p.left_zero = 128; },
+                            [](AddRow& p) { p.right_zero = -129; },
+                            [](AddRow& p) { p.output_zero = 128; },
+                            [](AddRow& p) { p.first_row = 4; },
+                            [](AddRow& p) { p.row_count = -1; },
+                        });
 }
 
 TEST_F(RowsImportsTest, NormalizesTheRowsOfTheTile) {

@@ -27,7 +27,7 @@ class ChannelsLastRewriter:
         return self.copy_last(node, [self.last[node.input[0]], *node.input[1:]])
 
     def on_elementwise(self, node: Any) -> bool:
-        if node.op_type == "Add" and self.quantized_add(node):
+        if node.op_type == "Add" and (self.quantized_add(node) or self.added_row(node)):
             return True
         shape = self.sizes(node.output[0])
         if shape is None or len(shape) != 4 or not any(name in self.last for name in node.input):

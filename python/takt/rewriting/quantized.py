@@ -347,21 +347,51 @@ class QuantizedRewriter:
         scale = self.quantization.scale_of(user, self.constants)
         return None if scale is None else (user, scale)
 
-    def quantized_add(self, node: Any) -> bool:
-        """The sum of two tensors of bytes, as bytes, or the positive part of it."""
-        tensors = self.quantization.tensors
-        shape, end = self.sizes(node.output[0]), self.end_in_bytes(node.output[0])
-        relu = self.only_consumer(node.output[0]) if end is None else None
+    def end_of_sum(self, output: str) -> tuple[Any, Scale, list[Any]] | None:
+        """As end_in_bytes(), of a sum or of the positive part of it, and the nodes that go into its call."""
+        end, nodes = self.end_in_bytes(output), []
+        relu = self.only_consumer(output) if end is None else None
         if relu is not None and relu.op_type == "Relu":
-            end = self.end_in_bytes(relu.output[0])
+            end, nodes = self.end_in_bytes(relu.output[0]), [relu]
             # The least byte is 0: nothing negative is left of it.
             if end is not None and end[1].zero_point != -128:
                 end = None
+        return None if end is None else (*end, [*nodes, end[0]])
+
+    def added_row(self, node: Any) -> bool:
+        """The sum of each row of bytes and a constant row of bytes, as bytes."""
+        tensors, constants = self.quantization.tensors, self.quantization.constants
+        sizes, end = self.sizes(node.output[0]), self.end_of_sum(node.output[0])
+        left, row = node.input if node.input[1] in constants else node.input[::-1]
+        if end is None or not sizes or left not in tensors or left not in self.dynamic or row not in constants:
+            return False
+        values, scale, zero_point, _ = constants[row]
+        if (values.dtype != np.int8 or scale.size != 1 or not np.isfinite(scale).all() or self.sizes(left) != sizes
+                or values.size < BLOCK or values.shape[-1] != sizes[-1] or values.size != sizes[-1]):
+            return False
+        user, out, nodes = end
+        (source, left_scale), element = tensors[left], self.onnx.TensorProto.INT8
+        row_scale = Scale(float(scale.reshape(())), int(zero_point.reshape(())))
+        call = tiled_calls.call_of_rows(
+            "takt_add_row_i8", ("i8",) * 3, sizes,
+            (sizes[-1], left_scale.zero_point, row_scale.zero_point, out.zero_point),
+            (left_scale.scale, row_scale.scale, out.scale), _TILE_BYTES)
+        if call is None or source in self.last:
+            return False
+        self.done.update(map(id, nodes))
+        inputs = [self.to_first(source), self.constant(values.reshape(-1))]
+        self.kernel(call, inputs, user.output[0], sizes, element)
+        return True
+
+    def quantized_add(self, node: Any) -> bool:
+        """The sum of two tensors of bytes, as bytes, or the positive part of it."""
+        tensors = self.quantization.tensors
+        shape, end = self.sizes(node.output[0]), self.end_of_sum(node.output[0])
         if (end is None or shape is None or any(name not in tensors for name in node.input)
                 or any(self.sizes(name) != shape for name in node.input)
                 or not any(name in self.dynamic for name in node.input)):
             return False
-        user, out = end
+        user, out, nodes = end
         (left, left_scale), (right, right_scale) = (tensors[name] for name in node.input)
         is_open = open_sizes.is_open(shape)
         count = math.prod(map(open_sizes.nominal, shape))
@@ -372,9 +402,7 @@ class QuantizedRewriter:
             (open_calls.COUNT if is_open else count, left_scale.zero_point, right_scale.zero_point, out.zero_point),
             (left_scale.scale, right_scale.scale, out.scale), 1, 0 if is_open else count, min(count, _TILE_BYTES), 0)
         element = self.onnx.TensorProto.INT8
-        self.done.add(id(user))
-        if relu is not None:
-            self.done.add(id(relu))
+        self.done.update(map(id, nodes))
         if left in self.last or right in self.last:
             n, c, h, w = shape
             twin = self.kernel(call, [self.to_last(left), self.to_last(right)], self.fresh("sum"),

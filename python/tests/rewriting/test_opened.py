@@ -608,6 +608,31 @@ def test_bytes_of_four_open_sizes_stay_where_they_are(needs_compiler, tmp_path):
         assert (np.abs(got - want) > 1e-5).mean() < 0.01
 
 
+@pytest.mark.parametrize("shape", [[4, 9, 48], ["batch", "rows", 48]])
+def test_a_row_is_added_to_rows_of_bytes(needs_compiler, tmp_path, shape):
+    net = QuantizedNet()
+    rows = [net.integers(net.random.integers(-127, 128, form).astype(np.int8), np.float32(0.02), 0)
+            for form in ((48,), (1, 1, 48))]
+    x = net.quantize(net.node("Add", net.quantize("x", 0.05, 3), rows[0]), 0.06, -7)
+    result = net.node("Relu", net.quantize(net.node("Relu", net.node("Add", rows[1], x)), 0.03, -128))
+    calls, _ = functions(net.model(shape, result))
+    assert calls == {"takt_add_row_i8": 2}, calls
+    sizes = [(4, 9, 48)] if shape[0] == 4 else [(3, 5, 48), (1, 1, 48), (2, 900, 48), (0, 3, 48)]
+    for artifact, got, want in results(tmp_path, net, shape, result, sizes, recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        assert got.shape == want.shape and np.abs(got - want).max(initial=0) <= 1.001 * 0.06
+        assert (np.abs(got - want) > 1e-5).sum() <= 0.01 * got.size
+
+
+@pytest.mark.parametrize("shape, scale", [((24, 1), 0.02), ((2, 24), 0.02), ((24,), np.inf)])
+def test_what_is_no_row_of_bytes_is_not_added(shape, scale):
+    net = QuantizedNet()
+    added = net.integers(np.ones(shape, np.int8), np.float32(scale), 0)
+    calls, _ = functions(net.model([2, 2, 24] if shape[-1] == 24 else [2, 24, 24],
+                                   net.quantize(net.node("Add", net.quantize("x", 0.05, 3), added), 0.06, -7)))
+    assert "takt_add_row_i8" not in calls
+
+
 def test_several_moves_between_two_scales_are_of_bytes(needs_compiler, tmp_path):
     net, shape = QuantizedNet(), [None, "rows", 48]
     parts = net.node("Reshape", net.quantize("x", 0.05, 3), net.constant(np.array([0, 0, 3, 16])))
