@@ -191,6 +191,20 @@ TEST(AttentionTest, EveryKernelComputesTheDefinition) {
   }
 }
 
+TEST(AttentionTest, OneQueryIsAsGoodAsMany) {
+  TestRandom random(7);
+  for (int i = 0; i < 100; ++i) {
+    AttentionShape shape = RandomAttentionShape(random);
+    shape.queries = random.Between(1, 2);
+    AttentionProblem p(shape, random);
+    const AttentionTile tile = {0, p.s.heads - 1, p.s.queries - 1, p.s.queries};
+    for (const KernelTable& kernels : RunnableKernels()) {
+      ASSERT_NO_FATAL_FAILURE(Check(kernels.f32->attention, p, tile))
+          << "case " << i;
+    }
+  }
+}
+
 // Inputs are bfloat16 already: only weights are rounded, by 1/256 of them.
 TEST(AttentionTest, OfBfloat16ComputesTheDefinition) {
   TestRandom random(8);
