@@ -202,11 +202,8 @@ Status SaveSchedule(const takt_plan_problem_t* problem,
   return SavePlan(Plan::Take(made), OutputPath(path));
 }
 
-Result<takt_plan_solve_options_t> SolveOptions(const Settings& settings,
-                                               bool is_workload, Flags* flags) {
-  if (!(settings.time_limit_s >= 0 && settings.time_limit_s <= 1e6)) {
-    return flags->Misuse("--time_limit takes 0 to 1000000 seconds");
-  }
+takt_plan_solve_options_t SolveOptions(const Settings& settings,
+                                       bool is_workload) {
   takt_plan_solve_options_t options;
   takt_plan_solve_options_init(&options);
   options.time_limit_ns = static_cast<int64_t>(settings.time_limit_s * 1e9);
@@ -281,11 +278,9 @@ Result<int64_t> CheckSchedule(const takt_plan_problem_t* problem,
   return tardiness;
 }
 
-Result<int> SolveInstance(const std::string& path, const Settings& settings,
-                          Flags* flags) {
+Result<int> SolveInstance(const std::string& path, const Settings& settings) {
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Problem problem, ReadProblem(path));
-  TAKT_TOOLS_ASSIGN_OR_RETURN(takt_plan_solve_options_t options,
-                              SolveOptions(settings, false, flags));
+  takt_plan_solve_options_t options = SolveOptions(settings, false);
   GivenSchedule start;
   if (!settings.start.empty()) {
     TAKT_TOOLS_ASSIGN_OR_RETURN(start, ReadSchedule(settings.start));
@@ -348,16 +343,6 @@ Result<int> CheckInstance(const std::string& path,
   return kSuccess;
 }
 
-Status CheckSimulation(const Settings& settings, Flags* flags) {
-  if (!(settings.seconds > 0 && settings.seconds <= 1e6)) {
-    return flags->Misuse("--seconds takes up to 1000000");
-  }
-  if (!(settings.noise >= 0 && settings.noise <= 2)) {
-    return flags->Misuse("--noise takes 0 to 2");
-  }
-  return Status();
-}
-
 Result<int> RunCommand(const std::vector<std::string>& words,
                        const Settings& settings, Flags* flags) {
   const std::string command = words.empty() ? "" : words[0];
@@ -368,13 +353,12 @@ Result<int> RunCommand(const std::vector<std::string>& words,
             "--objective is for instances; a workload has "
             "`objectives`");
       }
-      TAKT_TOOLS_ASSIGN_OR_RETURN(const takt_plan_solve_options_t options,
-                                  SolveOptions(settings, true, flags));
+      const takt_plan_solve_options_t options = SolveOptions(settings, true);
       return SolveWorkload({words[1], settings.profile, settings.start,
                             settings.output, settings.is_json},
                            options, [&] { EndProgress(options); });
     }
-    if (command == "solve") return SolveInstance(words[1], settings, flags);
+    if (command == "solve") return SolveInstance(words[1], settings);
     if (command == "profile") {
       return ProfileWorkload(words[1], settings.samples, settings.npus,
                              settings.output, settings.is_json);
@@ -383,7 +367,6 @@ Result<int> RunCommand(const std::vector<std::string>& words,
       return AnalyseWorkload(words[1], settings.profile, settings.is_json);
     }
     if (command == "simulate") {
-      TAKT_TOOLS_RETURN_IF_ERROR(CheckSimulation(settings, flags));
       return SimulatePlan({words[1], settings.profile, settings.plan,
                            settings.mode == "adaptive", settings.is_json,
                            settings.noise, settings.seconds,
@@ -417,7 +400,7 @@ Result<int> RunCommand(const std::vector<std::string>& words,
 Result<int> Run(int argc, char** argv, Flags* flags) {
   Settings settings;
   flags->SetCommands({"solve"});
-  flags->AddReal("time_limit", &settings.time_limit_s,
+  flags->AddReal("time_limit", 0, 1e6, &settings.time_limit_s,
                  "Seconds to search for; less if a bound is met.");
   flags->AddNumber("threads", 1, 1024, &settings.threads,
                    "Threads that search.");
@@ -443,9 +426,9 @@ Result<int> Run(int argc, char** argv, Flags* flags) {
                  "The plan to carry out. Default: none, the online policy.");
   flags->AddChoice("mode", {"strict", "adaptive"}, &settings.mode,
                    "How the plan is kept.");
-  flags->AddReal("noise", &settings.noise,
+  flags->AddReal("noise", 0, 2, &settings.noise,
                  "Standard deviation of durations, as a part of them.");
-  flags->AddReal("seconds", &settings.seconds, "How long to play.");
+  flags->AddReal("seconds", 1e-6, 1e6, &settings.seconds, "How long to play.");
   flags->SetCommands({"profile"});
   flags->AddNumber("samples", 3, 1'000'000, &settings.samples,
                    "Measured calls of each function and alternative.");

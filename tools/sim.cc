@@ -184,15 +184,15 @@ void AddFlags(Settings* settings, Flags* flags) {
                    &settings->policy, "The scheduling policy.");
   flags->AddNumber("seed", 0, INT64_MAX, &settings->seed,
                    "The seed of all random numbers.");
-  flags->AddReal("seconds", &settings->seconds,
+  flags->AddReal("seconds", 1e-6, 1e6, &settings->seconds,
                  "The length of the simulation.");
-  flags->AddReal("load", &settings->load,
+  flags->AddReal("load", 0, 100, &settings->load,
                  "Scale all durations so that the periodic streams need this\n"
                  "part of the board; 0: do not scale.");
-  flags->AddReal("noise", &settings->noise,
+  flags->AddReal("noise", -1, 2, &settings->noise,
                  "Standard deviation of durations, relative to the duration;\n"
                  "below 0: as the workload says.");
-  flags->AddReal("window_ms", &settings->window_ms,
+  flags->AddReal("window_ms", 0, 1e6, &settings->window_ms,
                  "Plan windows of this length ahead, and follow the plans\n"
                  "while they hold (policy job-shop); 0: no.");
   flags->AddSwitch("fewest_clusters", &settings->fewest_clusters,
@@ -228,13 +228,6 @@ Result<int> Run(int argc, char** argv, Flags* flags) {
     return flags->Misuse(
         "expected `TOPOLOGY WORKLOAD` or `replay TRACE`; see --help");
   }
-  if (!(settings.seconds > 0 && settings.seconds <= 1e6)) {
-    return flags->Misuse("--seconds takes up to 1000000");
-  }
-  if (!(settings.load >= 0 && settings.load <= 100)) {
-    return flags->Misuse("--load takes 0 to 100");
-  }
-  if (!(settings.noise <= 2)) return flags->Misuse("--noise takes up to 2");
   if (flags->positional()[0] == "replay") {
     return PlayTrace(flags->positional()[1], settings);
   }

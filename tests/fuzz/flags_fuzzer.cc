@@ -38,7 +38,7 @@ void Parse(const std::string& bytes) {
   flags.AddSwitch("switch", &is_on, "A switch.");
   flags.AddOptionalText("optional", &is_given, &value, "A value, or none.");
   flags.AddNumber("number", -5, 1000, &number, "A number.");
-  flags.AddReal("real", &real, "A real number.");
+  flags.AddReal("real", -1, 2, &real, "A real number.");
   flags.AddChoice("choice", {"one", "two"}, &choice, "A choice.");
   const Status status = flags.Parse(Lines(bytes));
   if (!status.ok()) {
@@ -46,6 +46,7 @@ void Parse(const std::string& bytes) {
     return;
   }
   if (number < -5 || number > 1000) std::abort();
+  if (!(real >= -1 && real <= 2)) std::abort();
   if (choice != "one" && choice != "two") std::abort();
 }
 

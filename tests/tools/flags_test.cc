@@ -19,7 +19,7 @@ class FlagsTest : public testing::Test {
     flags_.AddTexts("input", &inputs_, "Some texts.");
     flags_.AddSwitch("switch", &switch_, "A switch.");
     flags_.AddNumber("number", -5, 100, &number_, "A number.");
-    flags_.AddReal("real", &real_, "A real.");
+    flags_.AddReal("real", -1, 2, &real_, "A real.");
     flags_.AddChoice("choice", {"one", "two"}, &choice_, "A choice.");
   }
 
@@ -105,7 +105,12 @@ TEST_F(FlagsTest, NumbersHaveARange) {
   EXPECT_THAT(Error({"--number=101"}), HasSubstr("-5 to 100"));
   EXPECT_THAT(Error({"--number=zork"}), HasSubstr("--number=zork"));
   EXPECT_THAT(Error({"--number="}), HasSubstr("--number="));
-  EXPECT_THAT(Error({"--real=zork"}), HasSubstr("--real=zork"));
+  for (const char* real : {"zork", "", "-1.1", "2.5", "1e99", "inf", "nan"}) {
+    EXPECT_THAT(
+        Error({std::string("--real=") + real}),
+        HasSubstr(std::string(real) + ": expected a number from -1 to 2"));
+  }
+  EXPECT_EQ(real_, 1e-6);
   EXPECT_EQ(number_, -5);
 }
 

@@ -93,9 +93,10 @@ TEST(SimToolTest, NamesWhatIsWrong) {
               HasSubstr("two_clusters_npu.json: workload: "));
   EXPECT_THAT(RunSim({Board(), Robot(), "--policy=best"}).err,
               HasSubstr("best"));
-  EXPECT_EQ(RunSim({Board(), Robot(), "--seconds=0"}).exit_code, 2);
-  EXPECT_EQ(RunSim({Board(), Robot(), "--noise=3"}).exit_code, 2);
-  EXPECT_EQ(RunSim({Board(), Robot(), "--load=-1"}).exit_code, 2);
+  for (const char* flag :
+       {"--seconds=0", "--noise=3", "--load=-1", "--window_ms=-1"}) {
+    EXPECT_EQ(RunSim({Board(), Robot(), flag}).exit_code, 2) << flag;
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include "tools/common/element.h"
@@ -10,6 +11,8 @@
 
 namespace takt::tools {
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double Absolute(const Tolerances& tolerances, takt_element_type_t type) {
   switch (type) {
@@ -194,15 +197,15 @@ Result<std::string> CompareValues(const Value& actual, const Value& expected,
 }  // namespace
 
 void Tolerances::AddTo(Flags* flags) {
-  flags->AddReal("expected_f16_threshold", &f16,
+  flags->AddReal("expected_f16_threshold", 0, kInfinity, &f16,
                  "Absolute tolerance for f16 results.");
-  flags->AddReal("expected_f32_threshold", &f32,
+  flags->AddReal("expected_f32_threshold", 0, kInfinity, &f32,
                  "Absolute tolerance for f32 results.");
-  flags->AddReal("expected_f64_threshold", &f64,
+  flags->AddReal("expected_f64_threshold", 0, kInfinity, &f64,
                  "Absolute tolerance for f64 results.");
-  flags->AddReal("expected_bf16_threshold", &bf16,
+  flags->AddReal("expected_bf16_threshold", 0, kInfinity, &bf16,
                  "Absolute tolerance for bf16 results.");
-  flags->AddReal("expected_rtol", &relative,
+  flags->AddReal("expected_rtol", 0, kInfinity, &relative,
                  "Relative tolerance for results of all float types.");
   flags->AddChoice("equality_mode", {"approximate", "exact"}, &mode,
                    "approximate: floats match within the tolerances;\n"

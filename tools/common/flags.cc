@@ -32,6 +32,12 @@ std::string_view Unquote(std::string_view text) {
   return text.substr(1, text.size() - 2);
 }
 
+std::string RealText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.10g", value);
+  return text;
+}
+
 Status Expand(std::string_view argument, int depth,
               std::vector<std::string>* arguments);
 
@@ -179,11 +185,16 @@ void Flags::AddNumber(const char* name, int64_t minimum, int64_t maximum,
   });
 }
 
-void Flags::AddReal(const char* name, double* target, const char* help) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%g", *target);
-  Add(name, text, help, [target](std::string_view value) {
-    TAKT_TOOLS_ASSIGN_OR_RETURN(*target, ParseReal(value));
+void Flags::AddReal(const char* name, double minimum, double maximum,
+                    double* target, const char* help) {
+  Add(name, RealText(*target), help, [=](std::string_view value) {
+    Result<double> number = ParseReal(value);
+    // Nor is NaN in the range.
+    if (!number.ok() || !(*number >= minimum && *number <= maximum)) {
+      return InvalidArgument("expected a number from " + RealText(minimum) +
+                             " to " + RealText(maximum));
+    }
+    *target = *number;
     return Status();
   });
 }

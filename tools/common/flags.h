@@ -81,7 +81,8 @@ class Flags {
                        const char* help);
   void AddNumber(const char* name, int64_t minimum, int64_t maximum,
                  int64_t* target, const char* help);
-  void AddReal(const char* name, double* target, const char* help);
+  void AddReal(const char* name, double minimum, double maximum, double* target,
+               const char* help);
   void AddChoice(const char* name, std::vector<std::string> choices,
                  std::string* target, const char* help);
 

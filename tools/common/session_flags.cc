@@ -155,7 +155,7 @@ void SessionFlags::AddLimitsTo(Flags* flags) {
   flags->AddNumber("step_limit", 0, kLimitMax, &step_limit,
                    "Fail a call, or an initializer, after this number of loop "
                    "iterations and calls\nin its bytecode; 0: no limit.");
-  flags->AddReal("time_limit", &time_limit_s,
+  flags->AddReal("time_limit", 0, 1e9, &time_limit_s,
                  "Fail a call that takes longer than this number of seconds; "
                  "0: no limit.");
   flags->AddNumber("memory_limit", 0, kLimitMax, &memory_limit,
