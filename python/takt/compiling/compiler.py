@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import functools
 import hashlib
 import importlib.metadata
@@ -297,6 +298,8 @@ def _check_content(model: Any) -> None:
             begin = file.read(64)
     else:
         return
+    if not begin:
+        raise InvalidArgument(f"{what} empty: no model")
     if (begin.startswith(b"PK") and b"module.fb" in begin) or begin[4:8] == b"IREE":
         raise InvalidArgument(f"{what} a compiled module: takt.load() loads it")
     if isinstance(model, (bytes, bytearray)) and (begin.startswith(b"\x08") or begin[4:8] == b"TFL3"):
@@ -435,8 +438,33 @@ def _cache_folder(cache: str | os.PathLike | None) -> pathlib.Path:
         home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
         cache = os.path.join(home, "takt")
     folder = pathlib.Path(cache)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _error_of_cache(folder, error) from error
     return folder
+
+
+def _error_of_cache(cache: pathlib.Path, error: OSError) -> OSError:
+    """The error of the system, with the folder of compiled modules and the ways to another one."""
+    said = f"{error.strerror}: compiled modules are kept in this folder; cache= or TAKT_CACHE names another one"
+    return OSError(error.errno, said, os.fspath(cache))
+
+
+@contextlib.contextmanager
+def _scratch_in(cache: pathlib.Path) -> Iterator[pathlib.Path]:
+    """A folder for one run of the compiler, on the file system of the cache."""
+    try:
+        scratch = tempfile.TemporaryDirectory(prefix="takt-", dir=cache)
+    except OSError as error:
+        raise _error_of_cache(cache, error) from error
+    with scratch:
+        try:
+            yield pathlib.Path(scratch.name)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            raise _error_of_cache(cache, error) from error
 
 
 def _cache_bytes_max(given: int | None) -> int:
@@ -524,9 +552,9 @@ class Job:
 
     def tiles_of(self, recipe: recipes.Recipe) -> dict[str, tuple[int, ...]]:
         """The tiles that the compiler chooses for each dispatch."""
-        with _passes("compiling"), tempfile.TemporaryDirectory(prefix="takt-", dir=self.cache) as scratch:
-            source = pathlib.Path(scratch, "program.mlir")
+        with _passes("compiling"), _scratch_in(self.cache) as scratch:
             mlir = self._program(recipe)
+            source = scratch / "program.mlir"
             source.write_bytes(mlir)
             return dispatches.tiles_of(self._configure(source, self._flags(recipe, mlir), recipe))
 
@@ -572,9 +600,8 @@ class Job:
     ) -> list[dict[str, Any]]:
         """Writes the module to `path`; the places of its operations."""
         placement = []
-        with tempfile.TemporaryDirectory(prefix="takt-", dir=self.cache) as scratch:
-            source = pathlib.Path(scratch, "program.mlir")
-            target = pathlib.Path(scratch, "program.vmfb")
+        with _scratch_in(self.cache) as scratch:
+            source, target = scratch / "program.mlir", scratch / "program.vmfb"
             source.write_bytes(mlir)
             if self.has_npu:
                 if recipe.tiles:

@@ -104,7 +104,7 @@ def read(model: Any, shapes: Sequence[static_shapes.Shapes] = ()) -> Source:
         return Source(model.mlir_module().encode(), "stablehlo")
     if hasattr(model, "graph_module") and hasattr(model, "module"):
         return _read_torch(model)
-    raise TypeError(f"a {type(model).__name__} is no model that takt.compile() can read")
+    raise TypeError(f"takt.compile() takes a file, MLIR or a program of JAX or PyTorch, no {type(model).__name__}")
 
 
 def is_file(model: Any) -> bool:

@@ -1,4 +1,5 @@
 import dataclasses
+import errno
 import json
 import os
 import pathlib
@@ -138,6 +139,31 @@ def test_an_empty_name_of_the_cache_is_none(monkeypatch, tmp_path):
     assert compiler._cache_folder(None) == tmp_path / "takt"
     monkeypatch.setenv("TAKT_CACHE", str(tmp_path / "own"))
     assert compiler._cache_folder(None) == tmp_path / "own"
+
+
+def test_a_folder_that_cannot_have_modules_is_named(needs_compiler, tmp_path, monkeypatch):
+    from takt.compiling import compiler
+
+    file = tmp_path / "file"
+    file.write_bytes(b"")
+    for cache in (file, file / "below"):
+        with pytest.raises(OSError, match="cache= or TAKT_CACHE names another one") as caught:
+            takt.compile(MUL, cache=cache)
+        assert caught.value.filename == str(cache)
+    full = OSError(errno.ENOSPC, "No space left on device")  # As write() raises it.
+
+    def fail(*_, **__):
+        raise full
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pathlib.Path, "write_bytes", fail)
+        with pytest.raises(OSError, match="No space left on device: compiled modules are kept") as caught:
+            takt.compile(MUL, cache=tmp_path / "cache")
+        assert caught.value.filename == str(tmp_path / "cache")
+    with monkeypatch.context() as patch:
+        patch.setattr(compiler.tempfile, "mkdtemp", fail)  # A folder that can only be read, for one.
+        with pytest.raises(OSError, match="TAKT_CACHE"):
+            takt.compile(MUL, cache=tmp_path / "cache")
 
 
 def kept(folder, ages_h, **own):
@@ -519,6 +545,13 @@ def test_what_is_no_model_is_named(needs_compiler, testdata, mlp, tmp_path):
         takt.compile(mlp[0].read_bytes(), cache=tmp_path)
     with pytest.raises(takt.InvalidArgument, match="write them to a .tflite file"):
         takt.compile(pathlib.Path(__file__).with_name("policy.tflite").read_bytes(), cache=tmp_path)
+    empty = tmp_path / "empty.mlir"
+    empty.write_bytes(b"")
+    for model, what in ((empty, "empty.mlir is"), (b"", "these bytes are")):
+        with pytest.raises(takt.InvalidArgument, match=f"{what} empty"):
+            takt.compile(model, cache=tmp_path)
+    with pytest.raises(TypeError, match="no int"):
+        takt.compile(3, cache=tmp_path)
     other = tmp_path / "policy.pt"
     other.write_bytes(b"PK\x03\x04\xff\xfe")
     for model, what in ((other, "policy.pt"), (other.read_bytes(), "these bytes")):
