@@ -20,6 +20,8 @@ def empty(shape: int | Sequence[int], dtype: Any = "float32") -> np.ndarray:
     import numpy as np
 
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    if any(size < 0 for size in sizes):
+        raise ValueError(f"shape {sizes}: a size is below 0")
     byte_count = math.prod(sizes) * np.dtype(dtype).itemsize
     memory = np.empty(byte_count + _ALIGNMENT, np.uint8)
     begin = -memory.ctypes.data % _ALIGNMENT

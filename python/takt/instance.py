@@ -116,6 +116,8 @@ class Instance:
         worker_budget: float = 0.0,
         worker_period: float = 0.0,
     ):
+        if workers is not None and workers < 0:
+            raise InvalidArgument(f"workers: expected a number from 0 on, got {workers}")
         self._native = _native.Instance(
             workers=-1 if workers is None else workers,
             worker_cpus=worker_cpus,
@@ -285,6 +287,8 @@ class Instance:
                      inputs starts with its first input in any case.
         """
         function = self._function_of(function)
+        if after is not None and not isinstance(after, Stream):
+            raise InvalidArgument(f"after: expected a stream, got {after!r}")
         arrival = _arrival_of(period, closed, after, arrival)
         stream = Stream(
             function,
@@ -356,6 +360,9 @@ class Instance:
             return function
         if isinstance(function, Module):
             function = function.on(self)
+        if not isinstance(function, LoadedModule):
+            hint = "; load() makes a module of it" if hasattr(function, "load") else ""
+            raise InvalidArgument(f"function: expected a module or a function, got {function!r:.100}{hint}")
         return function.function()
 
 

@@ -11,7 +11,7 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 from . import _native
-from .errors import Error
+from .errors import Error, InvalidArgument
 from .module import Function, LoadedModule
 from .stream import Stream
 from .tools import find_tool
@@ -91,8 +91,7 @@ class Workload:
     @classmethod
     def load(cls, path: str | os.PathLike, profile: str | os.PathLike | None = None) -> Workload:
         """Reads a workload (.json), and the profile that it needs."""
-        text = pathlib.Path(path).read_text()
-        return cls(text, pathlib.Path(profile).read_text() if profile is not None else "")
+        return cls(_text_of(path), "" if profile is None else _text_of(profile))
 
     @property
     def contents(self) -> dict[str, Any]:
@@ -114,6 +113,13 @@ class Workload:
         return self._native.analyse()
 
 
+def _text_of(path: str | os.PathLike) -> str:
+    try:
+        return pathlib.Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidArgument(f"{os.fspath(path)}: not JSON: byte {error.start} is no UTF-8") from None
+
+
 class PlanRun:
     """A plan that an instance carries out; made by `Instance.run_plan()`.
 
@@ -123,6 +129,8 @@ class PlanRun:
     def __init__(self, instance: Instance, plan: Plan, streams: dict[str, Any], mode: str, late: str, timing: str):
         if mode not in ("strict", "adaptive"):
             raise ValueError(f'mode "{mode}": expected "strict" or "adaptive"')
+        if not isinstance(plan, Plan):
+            raise InvalidArgument(f"plan: expected a takt.plan.Plan, got {plan!r:.100}")
         self._native = _native.PlanRun(
             instance._native,
             plan._native,

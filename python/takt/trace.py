@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from . import _native
+from .errors import FailedPrecondition
 
 _FORMATS = {
     ".html": "html",
@@ -107,6 +108,11 @@ class Recording(Trace):
     def __init__(self, instance: _native.Instance, events_per_thread: int):
         self._instance = instance
         self._events_per_thread = events_per_thread
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_native":  # Until the block ends.
+            raise FailedPrecondition("the trace is there when the `with` block ends; snapshot() has it before")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __enter__(self) -> Recording:
         self._instance.start_tracing(self._events_per_thread)

@@ -6,6 +6,11 @@ import pytest
 import takt
 
 
+def test_a_shape_has_no_size_below_0():
+    with pytest.raises(ValueError, match="below 0"):
+        takt.empty((4, -1))
+
+
 @pytest.mark.parametrize("shape, dtype", [((1, 3, 224, 224), np.float32), ((5,), np.int8), (7, np.float64), ((), np.int64),
                                           ((0, 4), np.float16), ([2, 3], "uint8")])
 def test_an_array_begins_at_a_multiple_of_64_bytes(shape, dtype):

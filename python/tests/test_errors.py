@@ -58,3 +58,9 @@ def test_options_are_checked(simple):
 def test_policies_are_checked():
     with pytest.raises(takt.InvalidArgument, match="job-shop"):
         takt.Instance(policy="best")
+
+
+def test_there_are_no_fewer_workers_than_none():
+    with pytest.raises(takt.InvalidArgument, match="workers: expected a number from 0 on, got -1"):
+        takt.Instance(workers=-1)
+    assert takt.Instance(workers=0).worker_count == 0

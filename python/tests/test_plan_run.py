@@ -47,11 +47,16 @@ def test_bounds_say_how_long_responses_may_take(testdata):
     assert all(bound["bound_ns"] > 0 or bound["reason"] for bound in bounds)
 
 
-def test_a_workload_that_is_none_says_why(testdata):
+def test_a_workload_that_is_none_says_why(testdata, tmp_path):
     with pytest.raises(takt.Error):
         takt.plan.Workload("{}")
     with pytest.raises(takt.Error, match="topology"):
         takt.plan.Workload.load(testdata / "plan/robot.json")
+    other = tmp_path / "policy.onnx"
+    other.write_bytes(b"{\x8f}")
+    for files in ((other,), (testdata / "plan/robot.json", other)):
+        with pytest.raises(takt.InvalidArgument, match="policy.onnx: not JSON: byte 1 is no UTF-8"):
+            takt.plan.Workload.load(*files)
 
 
 WORKLOAD = {
@@ -143,6 +148,8 @@ def test_what_a_stream_is_bound_to_is_checked(testdata):
             robot.run_plan(plan, {"frame": 3})
         with pytest.raises(ValueError, match="mode"):
             robot.run_plan(plan, {}, mode="loose")
+        with pytest.raises(takt.InvalidArgument, match="plan: expected a takt.plan.Plan, got 3"):
+            robot.run_plan(3, {})
         with pytest.raises(takt.InvalidArgument, match="timing"):
             robot.run_plan(plan, {}, timing="slow")
         with pytest.raises(takt.Error, match="frame"):

@@ -261,3 +261,38 @@ def test_an_option_of_a_wrong_type_is_named(simple, options, message):
         with pytest.raises(takt.InvalidArgument) as error:
             instance.stream(simple.on(instance).function("mul"), period=1.0, **options)
         assert message in str(error.value)
+
+
+@pytest.mark.parametrize("wrong", [3, "policy.vmfb", None])
+def test_what_a_stream_calls_and_follows_is_checked(simple, wrong):
+    with takt.Instance(workers=1) as instance:
+        with pytest.raises(takt.InvalidArgument, match="function: expected a module or a function, got") as error:
+            instance.stream(wrong, period=1.0)
+        assert "load()" not in str(error.value)
+        if wrong is not None:
+            with pytest.raises(takt.InvalidArgument, match="after: expected a stream, got"):
+                instance.stream(simple.on(instance).function("mul"), after=wrong)
+
+
+def test_a_compiled_module_is_loaded_before_it_is_a_stream(testdata):
+    class Artifact:  # What takt.compile() returns has these, too.
+        path = testdata / "api/simple_mul.vmfb"
+
+        def load(self):
+            return takt.load(self.path)
+
+    with takt.Instance(workers=1) as instance:
+        with pytest.raises(takt.InvalidArgument, match=r"load\(\) makes a module of it"):
+            instance.stream(Artifact(), period=1.0)
+
+
+def test_a_trace_is_there_when_its_block_ends(simple):
+    with takt.Instance(workers=1) as instance:
+        trace = instance.trace()
+        for use in (lambda: trace.misses, lambda: trace.save("run.html"), lambda: str(trace)):
+            with pytest.raises(takt.FailedPrecondition, match="with"):
+                use()
+        with trace:
+            assert trace.snapshot().columns is not None
+        assert trace.misses == []
+        assert not hasattr(trace, "no_such_thing")
