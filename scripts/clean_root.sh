@@ -12,16 +12,22 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 python=
-if [[ ${1:-} == --python ]]; then
-  python=1
-  shift
-fi
+case ${1:-} in
+  --python)
+    python=1
+    shift
+    ;;
+  -*)
+    sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set/d'
+    [[ $1 == --help ]] && exit 0 || exit 2
+    ;;
+esac
 directory=$(realpath -m "${1:-build/clean_root}")
 root=$directory/root
 
 ((EUID == 0)) || { echo "clean_root: run as root" >&2; exit 1; }
 command -v debootstrap >/dev/null || {
-  echo "clean_root: needs debootstrap" >&2
+  echo "clean_root: needs debootstrap: apt-get install debootstrap" >&2
   exit 1
 }
 

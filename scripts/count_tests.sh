@@ -5,6 +5,10 @@
 # usage: scripts/count_tests.sh [--skipped] LOG     of ctest --verbose
 #        --skipped: prints the skipped tests instead, each with its reason
 set -euo pipefail
+if (($# == 0)) || [[ $1 == -* && $1 != --skipped ]]; then
+  sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set/d'
+  [[ ${1:-} == --help ]] && exit 0 || exit 2
+fi
 if [[ $1 == --skipped ]]; then
   awk '
     match($0, /^[0-9]+: /) {

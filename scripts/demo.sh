@@ -9,6 +9,10 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=${1:-5}
+if ! [[ $seconds =~ ^[0-9]+(\.[0-9]+)?$ ]]; then
+  sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set/d'
+  [[ $1 == --help ]] && exit 0 || exit 2
+fi
 demo=build/demo
 log=$demo/log
 mkdir -p "$demo"

@@ -46,6 +46,10 @@ for argument in "$@"; do
       packages+=(python3-venv)
       releases=(3.8.0 3.9.0 3.10.0 3.11.0)
       ;;
+    *)
+      sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set/d'
+      [[ $argument == --help ]] && exit 0 || exit 2
+      ;;
   esac
 done
 

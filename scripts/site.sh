@@ -5,6 +5,10 @@
 #                               $VIRTUAL_ENV, else build/venv
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+if (($# != 0)); then
+  sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set/d'
+  [[ $1 == --help ]] && exit 0 || exit 2
+fi
 venv=${VENV:-${VIRTUAL_ENV:-build/venv}}
 [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
 "$venv/bin/python" -c "import material" 2>/dev/null ||
