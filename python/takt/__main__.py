@@ -11,11 +11,14 @@ import sys
 import tempfile
 import time
 import warnings
-from typing import Callable
+from typing import TYPE_CHECKING, Callable
 
 from . import errors
 from .networks import static_shapes
 from .tools import find_tool
+
+if TYPE_CHECKING:
+    from .compiling.compiler import Artifact
 
 # Commands that are programs of their own.
 _TOOLS = {
@@ -49,10 +52,17 @@ def _guarded(command: Callable[[], int]) -> int:
             warnings.showwarning = lambda message, *_: print(f"takt: warning: {message}", file=sys.stderr)
             return command()
     except (errors.Error, OSError, ValueError, TypeError) as error:
-        print(f"takt: {error}", file=sys.stderr)
+        print(f"takt: {_said(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+def _said(error: Exception) -> str:
+    """An error as the takt-* tools print it: errors of the system begin with the file."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    return str(error)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -61,12 +71,13 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="takt",
         description="Compiles models and runs them beside control loops.",
-        epilog="`takt run`, `trace`, `plan` and `sim` are the tools takt-run-module, takt-trace, "
-        "takt-plan and takt-sim: each has its own --help.",
+        epilog="Each command has its own --help.",
     )
     parser.set_defaults(command=None)
     parser.add_argument("--version", action="version", version=f"takt {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND")
+    for name, tool in _TOOLS.items():  # main() runs them.
+        commands.add_parser(name, help=tool, add_help=False)
 
     def compiling(name: str, text: str) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text, description=text)
@@ -156,6 +167,14 @@ def _check_outputs(options: argparse.Namespace) -> None:
             raise ValueError(f"{name}: {path} is {other}, too")
 
 
+def _save(artifact: Artifact, options: argparse.Namespace) -> None:
+    path = _output_of(options)
+    try:
+        artifact.save(path)
+    except OSError as error:
+        raise OSError(f"--output: {path} cannot be written: {error.strerror}") from error
+
+
 def _report(options: argparse.Namespace, artifact) -> int:
     output = _output_of(options)
     report = {"output": os.fspath(output), "recipe": artifact.recipe.name, **artifact.report}
@@ -200,7 +219,7 @@ def _compile(options: argparse.Namespace) -> int:
         **_shared_options(options),
         tune=options.tune or False,
     )
-    artifact.save(_output_of(options))
+    _save(artifact, options)
     return _report(options, artifact)
 
 
@@ -218,7 +237,7 @@ def _tune(options: argparse.Namespace) -> int:
         host_tools=options.host_tools,
         tune=options.seconds,
     )
-    artifact.save(_output_of(options))  # First: the rest can be done again.
+    _save(artifact, options)  # First: the rest can be done again.
     if options.report:
         text = json.dumps(artifact.report, indent=2) + "\n"
         pathlib.Path(options.report).write_text(text, encoding="utf-8")
@@ -232,6 +251,8 @@ def _bench(options: argparse.Namespace) -> int:
     from .compiling.compiler import compile as compile_model
     from .module import load
 
+    if not options.seconds > 0:
+        raise ValueError(f"--seconds={options.seconds:g}: expected a positive number")
     path = pathlib.Path(options.module)
     module = path if path.suffix == ".vmfb" else compile_model(path).path
     function = load(module, device=options.device).function(options.function)

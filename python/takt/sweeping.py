@@ -345,7 +345,10 @@ def main(arguments: list[str]) -> int:
         )
 
     if options.workers:
-        from dask.distributed import Client, LocalCluster
+        try:
+            from dask.distributed import Client, LocalCluster
+        except ImportError as error:
+            raise ValueError(f'--workers: {error}: pip install "dask[distributed]"') from None
 
         with LocalCluster(n_workers=options.workers, threads_per_worker=1, dashboard_address=None) as cluster:
             with Client(cluster) as client:

@@ -1,5 +1,6 @@
 import os
 import re
+import sys
 from xml.etree import ElementTree
 
 import pytest
@@ -17,6 +18,14 @@ def files(testdata):
     except FileNotFoundError as error:
         pytest.skip(str(error))
     return testdata / "topology/two_clusters_npu.json", testdata / "sched/robot.json"
+
+
+def test_workers_need_dask(files, monkeypatch, capsys):
+    from takt.__main__ import main
+
+    monkeypatch.setitem(sys.modules, "dask.distributed", None)  # As if it were not installed.
+    assert main(["sweep", *map(str, files), "--workers=2"]) == 1
+    assert "takt: --workers: " in (said := capsys.readouterr().err) and "pip install" in said
 
 
 def test_every_setting_has_its_records(files):

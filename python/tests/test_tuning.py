@@ -189,3 +189,21 @@ def test_a_kernel_that_ends_its_process_ends_no_tuning(needs_compiler, tmp_path,
     machine = measuring.LocalMachine()
     with pytest.raises(takt.Error, match="measuring: "):
         machine.measure(tmp_path / "missing.vmfb", [np.ones(4)], 0.01, 60)
+
+
+def test_a_measurement_takes_time(capsys):
+    from takt.__main__ import main
+
+    for seconds in ("0", "-1", "nan"):
+        assert main(["bench", "net.vmfb", f"--seconds={seconds}"]) == 1
+        assert f"--seconds={seconds}: expected a positive number" in capsys.readouterr().err
+
+
+def test_an_unknown_command_is_told_all_that_there_are(capsys):
+    from takt.__main__ import main
+
+    with pytest.raises(SystemExit) as end:
+        main(["zork"])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert all(name in said for name in ("compile", "tune", "bench", "sweep", "run", "trace", "plan", "sim"))

@@ -478,6 +478,21 @@ def test_outputs_are_checked_before_the_work(tmp_path, monkeypatch, capsys, outp
     assert (tmp_path / "net.mlir").read_text() == MUL
 
 
+def test_errors_of_the_system_begin_with_the_file(tmp_path, monkeypatch, capsys):
+    from takt.__main__ import main
+    from takt.compiling import compiler
+
+    made = tmp_path / "made.vmfb"
+    made.write_bytes(b"module")
+    artifact = takt.Artifact(made, recipes.RECIPES["plain"], ("host",), {})
+    monkeypatch.setattr(compiler, "compile", lambda *_, **__: artifact)
+    assert main(["compile", "net.mlir", "-o", "/dev/full"]) == 1
+    assert capsys.readouterr().err == "takt: --output: /dev/full cannot be written: No space left on device\n"
+    monkeypatch.setattr(compiler, "compile", lambda *_, **__: (tmp_path / "none").read_text())
+    assert main(["compile", "net.mlir", "-o", str(tmp_path / "net.vmfb")]) == 1
+    assert capsys.readouterr().err == f"takt: {tmp_path / 'none'}: No such file or directory\n"
+
+
 def test_the_module_is_written_before_reports(tmp_path, monkeypatch, capsys):
     from takt.__main__ import main
     from takt.compiling import compiler
