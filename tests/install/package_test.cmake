@@ -9,7 +9,8 @@ endif()
 
 include(${CMAKE_CURRENT_LIST_DIR}/run_samples.cmake)
 
-file(REMOVE_RECURSE ${prefix} ${samples} ${WORK_DIR}/letters ${WORK_DIR}/tools)
+file(REMOVE_RECURSE ${prefix} ${samples} ${WORK_DIR}/all ${WORK_DIR}/letters
+     ${WORK_DIR}/tools)
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix}
     --component takt --config "${CONFIG}")
 file(COPY ${SOURCE_DIR}/samples/ DESTINATION ${samples})
@@ -25,6 +26,13 @@ run_samples(${samples}/build)
 if(NOT EXISTS ${prefix}/share/doc/takt/LICENSE OR
    NOT EXISTS ${prefix}/share/doc/takt/docs/embedding.md)
   message(FATAL_ERROR "${prefix}/share/doc/takt: no licence or no pages")
+endif()
+# A user who names no component gets nothing of the wheel.
+run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/all
+    --config "${CONFIG}")
+if(NOT EXISTS ${WORK_DIR}/all/include/takt/takt.h OR
+   EXISTS ${WORK_DIR}/all/takt)
+  message(FATAL_ERROR "${WORK_DIR}/all: no headers, or the wheel's files")
 endif()
 # The name of the package in another case.
 file(WRITE ${WORK_DIR}/letters/CMakeLists.txt
