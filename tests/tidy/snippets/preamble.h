@@ -34,6 +34,19 @@ extern takt_function_t* policy;
 extern takt_function_t* project;
 extern takt_signature_t* signature;
 
+extern takt_function_t* plan;
+extern takt_invocation_t* detection;
+extern takt_invocation_t* planning;
+extern takt_buffer_view_t* map;
+
+struct arena_t;
+extern struct arena_t arena;
+void* allocate_from_arena(void* user_data, size_t byte_length,
+                          size_t alignment);
+void free_to_arena(void* user_data, void* data, size_t byte_length,
+                   size_t alignment);
+void destroy(void* payload);
+
 extern float data[4];
 extern int64_t shape[1];
 extern takt_buffer_view_t* view;

@@ -17,6 +17,15 @@ extern int64_t release_ns;
 extern int64_t now_ns;
 extern uint64_t tag;
 
+extern takt::Function act;
+extern takt::Function plan;
+extern takt::Invocation detection;
+extern takt::BufferView view;
+extern takt::BufferView map;
+extern float sensors[64];
+
+extern takt::Fence ready;
+extern takt::Fence done;
 extern takt::Fence frame;
 extern takt::Fence fence;
 struct Loop {
