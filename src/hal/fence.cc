@@ -1,8 +1,10 @@
 #include "hal/fence.h"
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/exceptions.h"
@@ -65,7 +67,7 @@ class PointSet {
     points_.push_back(point);
     if (points_.size() == kSearchMax) Index();
   }
-  Fence::Points Take() { return std::move(points_); }
+  absl::Span<TimelinePoint> points() { return absl::MakeSpan(points_); }
 
  private:
   // Most fences have a few points, for which a linear search is quickest.
@@ -87,23 +89,37 @@ class PointSet {
     }
   }
 
-  Fence::Points points_;
+  absl::InlinedVector<TimelinePoint, kSearchMax> points_;
   // By timeline, once there are kSearchMax points; empty before.
   HashMap<const Timeline*, size_t> positions_;
 };
 
 }  // namespace
 
+Ref<Fence> Fence::Make(absl::Span<TimelinePoint> points, BlockPool* pool,
+                       bool is_barrier) {
+  const size_t extra = points.size() * sizeof(TimelinePoint);
+  return Ref<Fence>::Adopt(new (pool, extra) Fence(points, is_barrier));
+}
+
+Fence::Fence(absl::Span<TimelinePoint> points, bool is_barrier)
+    : Object(&kType),
+      points_(reinterpret_cast<TimelinePoint*>(this + 1), points.size()),
+      is_barrier_(is_barrier) {
+  static_assert(sizeof(Fence) % alignof(TimelinePoint) == 0);
+  std::uninitialized_move(points.begin(), points.end(), points_.begin());
+}
+
+Fence::~Fence() { std::destroy(points_.begin(), points_.end()); }
+
 Ref<Fence> Fence::Create() {
-  Points points;
-  points.push_back({Timeline::Create(0), 1});
-  return Ref<Fence>::Adopt(new Fence(std::move(points)));
+  TimelinePoint point = {Timeline::Create(0), 1};
+  return Make(absl::MakeSpan(&point, 1), nullptr);
 }
 
 Ref<Fence> Fence::Create(BlockPool& pool) {
-  Points points;
-  points.push_back({Timeline::Create(0, pool), 1});
-  return Ref<Fence>::Adopt(new (pool) Fence(std::move(points)));
+  TimelinePoint point = {Timeline::Create(0, pool), 1};
+  return Make(absl::MakeSpan(&point, 1), &pool);
 }
 
 absl::StatusOr<Ref<Fence>> Fence::FromPoints(
@@ -119,10 +135,10 @@ absl::StatusOr<Ref<Fence>> Fence::FromPoints(
     }
     merged.Add(point);
   }
-  return Ref<Fence>::Adopt(new Fence(merged.Take()));
+  return Make(merged.points(), nullptr);
 }
 
-Ref<Fence> Fence::Join(absl::Span<Fence* const> fences) {
+Ref<Fence> Fence::Join(absl::Span<Fence* const> fences, BlockPool* pool) {
   PointSet merged;
   Fence* only = nullptr;
   size_t count = 0;
@@ -137,7 +153,7 @@ Ref<Fence> Fence::Join(absl::Span<Fence* const> fences) {
     if (fence == nullptr) continue;
     for (const TimelinePoint& point : fence->points()) merged.Add(point);
   }
-  return Ref<Fence>::Adopt(new Fence(merged.Take()));
+  return Make(merged.points(), pool);
 }
 
 absl::StatusOr<Ref<Fence>> Fence::CreateBarrier(uint32_t signaller_count) {
@@ -146,12 +162,12 @@ absl::StatusOr<Ref<Fence>> Fence::CreateBarrier(uint32_t signaller_count) {
         absl::StrCat("a barrier has at most ", kSignallersMax,
                      " signallers, asked for ", signaller_count));
   }
-  Points points;
+  std::vector<TimelinePoint> points;
   points.reserve(signaller_count);
   for (uint32_t i = 0; i < signaller_count; ++i) {
     points.push_back({Timeline::Create(0), 1});
   }
-  return Ref<Fence>::Adopt(new Fence(std::move(points), true));
+  return Make(absl::MakeSpan(points), nullptr, /*is_barrier=*/true);
 }
 
 absl::StatusOr<Ref<Fence>> Fence::TakeShare() {
@@ -161,7 +177,8 @@ absl::StatusOr<Ref<Fence>> Fence::TakeShare() {
     return absl::FailedPreconditionError(absl::StrCat(
         "all ", points_.size(), " signallers of the barrier have their share"));
   }
-  TAKT_TRY { return Ref<Fence>::Adopt(new Fence({*point})); }
+  TimelinePoint share = *point;
+  TAKT_TRY { return Make(absl::MakeSpan(&share, 1), nullptr); }
   TAKT_CATCH(const std::bad_alloc&) {}
   // It cannot be given back.
   point->timeline->Fail(OutOfMemory());
@@ -305,23 +322,22 @@ bool FenceWaiter::Start(absl::Span<const Fence* const> fences,
 
 absl::Status FenceWaiter::CollectNodes(absl::Span<const Fence* const> fences) {
   nodes_.clear();
-  size_t count = 0;
-  for (const Fence* fence : fences) {
-    if (fence != nullptr) count += fence->points().size();
-  }
-  nodes_.reserve(count);
+  absl::InlinedVector<const TimelinePoint*, 8> open;
   for (const Fence* fence : fences) {
     if (fence == nullptr) continue;
     for (const TimelinePoint& point : fence->points()) {
       bool reached = false;
       TAKT_RETURN_IF_ERROR(point.timeline->Query(point.value, &reached));
-      if (reached) continue;
-      Node& node = nodes_.emplace_back();
-      node.value = point.value;
-      node.notify = &FenceWaiter::OnTimeline;
-      node.owner = this;
-      node.timeline = Timeline::Anchor(*point.timeline);
+      if (!reached) open.push_back(&point);
     }
+  }
+  nodes_.reserve(open.size());
+  for (const TimelinePoint* point : open) {
+    Node& node = nodes_.emplace_back();
+    node.value = point->value;
+    node.notify = &FenceWaiter::OnTimeline;
+    node.owner = this;
+    node.timeline = Timeline::Anchor(*point->timeline);
   }
   return absl::OkStatus();
 }

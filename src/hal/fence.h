@@ -35,7 +35,6 @@ class Fence final : public Object {
   // The fence itself if it is reached, since it cannot change then; else none.
   static Object* Clone(Object& object, CloneMap& clones);
   static constexpr ObjectType kType{"hal.fence", &Fence::Clone};
-  using Points = absl::InlinedVector<TimelinePoint, 1>;
 
   // A new timeline at 0, and a fence that is reached at 1.
   static Ref<Fence> Create();
@@ -49,7 +48,9 @@ class Fence final : public Object {
   static constexpr uint32_t kSignallersMax = 1 << 20;
   static absl::StatusOr<Ref<Fence>> CreateBarrier(uint32_t signaller_count);
   // All points of all fences; null fences are skipped. Null if none is left.
-  static Ref<Fence> Join(absl::Span<Fence* const> fences);
+  // The new fence's memory is the pool's, or the system's without one.
+  static Ref<Fence> Join(absl::Span<Fence* const> fences,
+                         BlockPool* pool = nullptr);
 
   absl::Span<const TimelinePoint> points() const { return points_; }
 
@@ -93,24 +94,38 @@ class Fence final : public Object {
       absl::AnyInvocable<void(const absl::Status&) &&> callback) const;
 
  private:
-  explicit Fence(Points points, bool is_barrier = false)
-      : Object(&kType), points_(std::move(points)), is_barrier_(is_barrier) {}
+  // Moves the points. The memory is the pool's, or the system's without one.
+  static Ref<Fence> Make(absl::Span<TimelinePoint> points, BlockPool* pool,
+                         bool is_barrier = false);
+  Fence(absl::Span<TimelinePoint> points, bool is_barrier);
+  ~Fence() override;
+  // `extra` bytes behind the object are for the points.
+  static void* operator new(size_t bytes, BlockPool* pool, size_t extra) {
+    bytes += extra;
+    return pool != nullptr ? pool->Allocate(bytes)
+                           : BlockPool::AllocateFromSystem(bytes);
+  }
+  static void operator delete(void* block) { BlockPool::Free(block); }
+  static void operator delete(void* block, BlockPool*, size_t) {
+    BlockPool::Free(block);
+  }
 
   // The next point of a barrier; nullptr if there is none.
   const TimelinePoint* TakePoint() const;
 
-  const Points points_;
+  const absl::Span<TimelinePoint> points_;
   const bool is_barrier_;
   // The number of points that are taken. Relaxed: it orders nothing.
   mutable std::atomic<uint32_t> taken_{0};
 };
 
-// A wait for a fence, embedded in the object that waits: a wait for a fence of
-// one timeline allocates nothing. The owner keeps the waiter alive until it has
-// been notified or Cancel() has returned true. A waiter holds no reference to
-// the fences and their timelines: once the last reference is gone, no signal
-// can come, and the wait ends with ABORTED. So an owner that only waits drops
-// the fence after Start() has returned.
+// A wait for a fence, embedded in the object that waits: a wait for one
+// timeline, besides those that are reached already, allocates nothing. The
+// owner keeps the waiter alive until it has been notified or Cancel() has
+// returned true. A waiter holds no reference to the fences and their timelines:
+// once the last reference is gone, no signal can come, and the wait ends with
+// ABORTED. So an owner that only waits drops the fence after Start() has
+// returned.
 class FenceWaiter {
  public:
   // Called once when the fence is reached (OK) or has failed (first error),

@@ -46,7 +46,7 @@ absl::StatusOr<Ref<hal::Fence>> HalState::FenceCreate(hal::Device& device,
 absl::StatusOr<Ref<hal::Fence>> HalState::FenceJoin(
     vm::NativeCall& call, int64_t flags, vm::VarArgs<hal::Fence*> fences) {
   const FenceList list = ListOf(fences);
-  Ref<hal::Fence> joined = hal::Fence::Join(list);
+  Ref<hal::Fence> joined = hal::Fence::Join(list, blocks());
   if (auto* results =
           hal::ResultMemory::From(call.invocation().job().results)) {
     results->NoteJoin(list, joined.get());

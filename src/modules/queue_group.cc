@@ -23,7 +23,7 @@ absl::Status QueueGroup::Finish() {
     std::vector<hal::Fence*> fences;
     fences.reserve(done_.size());
     for (const Ref<hal::Fence>& fence : done_) fences.push_back(fence.get());
-    joined = hal::Fence::Join(fences);
+    joined = hal::Fence::Join(fences, &device_.blocks());
     ticket.wait = joined.get();
   }
   return device_.QueueBarrier(ticket);

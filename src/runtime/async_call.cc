@@ -243,7 +243,7 @@ absl::Status AsyncCall::TryTakeShares(const AsyncCallOptions& options,
     fences.push_back(share.get());
   }
   MutexLock lock(&mutex_);
-  signal_ = hal::Fence::Join(fences);
+  signal_ = hal::Fence::Join(fences, &function_->context().instance().blocks());
   return absl::OkStatus();
 }
 

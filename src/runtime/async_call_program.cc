@@ -19,7 +19,7 @@ using Values = absl::InlinedVector<vm::Value, 12>;
 void AsyncCall::SetProgramFences(const Fences& waits, bool cancellable) {
   BlockPool& blocks = function_->context().instance().blocks();
   program_signal_ = hal::Fence::Create(blocks);
-  Ref<hal::Fence> wait = hal::Fence::Join(waits);
+  Ref<hal::Fence> wait = hal::Fence::Join(waits, &blocks);
   bool reached = true;
   absl::Status status;
   if (wait != nullptr) status = wait->Query(&reached);

@@ -235,13 +235,26 @@ static bool all_threads_run(takt_instance_t* instance, uint32_t worker_count) {
   return statistics.backup_threads.park_count >= statistics.worker_count;
 }
 
-static void expect_a_clean_path(const char* what, const char* module_path,
+/* A function of arguments of one shape. */
+typedef struct program_t {
+  const char* module_path;
+  const char* function;
+  int64_t shape[2];
+} program_t;
+
+static void expect_a_clean_path(const char* what, const program_t* program,
                                 const char* device_name, int32_t worker_count,
                                 call_t call) {
-  fixture_t f = fixture_create_with(worker_count, device_name, module_path);
-  takt_function_t* function = find_function(f.context, "mul");
-  static const float kData[4] = {1, 2, 3, 4};
-  takt_buffer_view_t* view = float_view(f.device, 4, kData);
+  fixture_t f =
+      fixture_create_with(worker_count, device_name, program->module_path);
+  takt_function_t* function = find_function(f.context, program->function);
+  static const float kData[64] = {1, 2, 3, 4};
+  const size_t rank = program->shape[1] != 0 ? 2 : 1;
+  const int64_t count = program->shape[0] * (rank == 2 ? program->shape[1] : 1);
+  takt_buffer_view_t* view = NULL;
+  REQUIRE_OK(takt_buffer_view_copy_from_host(
+      f.device, TAKT_ELEMENT_F32, rank, program->shape, kData,
+      (size_t)count * sizeof(float), &view));
   const takt_value_t argument = takt_value_ref(view);
 
   /* Threads take a while to come up, and memory for that. */
@@ -276,14 +289,19 @@ static void expect_a_clean_path(const char* what, const char* module_path,
   fixture_destroy(&f);
 }
 
+static void expect_clean_on_devices(const char* what, const program_t* program,
+                                    call_t call) {
+  expect_a_clean_path(what, program, "local-sync", 0, call);
+  expect_a_clean_path(what, program, "local-task", 0, call);
+  expect_a_clean_path(what, program, "local-task", 2, call);
+}
+
 static void expect_clean_paths(const char* what, call_t call) {
-  static const char* const kModules[2] = {
-      TESTDATA("api/simple_mul.vmfb"), TESTDATA("api/simple_mul_async.vmfb")};
-  for (int i = 0; i < 2; ++i) {
-    expect_a_clean_path(what, kModules[i], "local-sync", 0, call);
-    expect_a_clean_path(what, kModules[i], "local-task", 0, call);
-    expect_a_clean_path(what, kModules[i], "local-task", 2, call);
-  }
+  static const program_t kPrograms[2] = {
+      {TESTDATA("api/simple_mul.vmfb"), "mul", {4, 0}},
+      {TESTDATA("api/simple_mul_async.vmfb"), "mul", {4, 0}}};
+  for (int i = 0; i < 2; ++i)
+    expect_clean_on_devices(what, &kPrograms[i], call);
 }
 
 static void synchronous_calls(void) {
@@ -294,6 +312,34 @@ static void urgent_calls(void) {
 }
 static void asynchronous_calls(void) {
   expect_clean_paths("asynchronous", invoke_and_wait);
+}
+
+/* A network: it allocates transients beside its results, and joins the fences
+ * of both. */
+static const program_t kPolicy = {
+    TESTDATA("workload/policy.cpu.vmfb"), "act", {1, 64}};
+
+static void act(takt_function_t* function, const takt_value_t* argument) {
+  takt_value_t result;
+  REQUIRE_OK(takt_function_invoke(function, NULL, 1, argument, 1, &result));
+  takt_values_release(1, &result);
+}
+
+static void act_and_wait(takt_function_t* function,
+                         const takt_value_t* argument) {
+  takt_invocation_t* invocation = NULL;
+  REQUIRE_OK(
+      takt_async_invoke(function, NULL, 1, argument, NULL, NULL, &invocation));
+  REQUIRE_OK(takt_invocation_wait(invocation, TAKT_INFINITE_FUTURE));
+  takt_value_t result;
+  REQUIRE_OK(takt_invocation_take_results(invocation, 1, &result));
+  takt_values_release(1, &result);
+  takt_invocation_release(invocation);
+}
+
+static void calls_of_a_network(void) {
+  expect_clean_on_devices("network", &kPolicy, act);
+  expect_clean_on_devices("network, asynchronous", &kPolicy, act_and_wait);
 }
 
 /* What is not counted proves nothing. */
@@ -325,5 +371,6 @@ int main(void) {
   RUN(synchronous_calls);
   RUN(urgent_calls);
   RUN(asynchronous_calls);
+  RUN(calls_of_a_network);
   return test_result();
 }

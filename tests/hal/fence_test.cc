@@ -96,6 +96,25 @@ TEST(FenceTest, JoinSkipsNullAndMergesPoints) {
   EXPECT_EQ(joined->points()[0].value, 2u);
 }
 
+TEST(FenceTest, AFenceOfAPoolHasItsPointsThere) {
+  if (!BlockPool::kRecycles) GTEST_SKIP() << "sanitizers: blocks are freed";
+  const UniqueBlockPool pool(BlockPool::Create());
+  std::vector<Ref<Fence>> fences;
+  std::vector<Fence*> list;
+  for (int i = 0; i < 5; ++i) {
+    fences.push_back(Fence::Create(*pool));
+    list.push_back(fences.back().get());
+  }
+  const Fence* const first = Fence::Join(list, pool.get()).get();
+  const Ref<Fence> again = Fence::Join(list, pool.get());
+  EXPECT_EQ(again.get(), first);  // The block of the one that is gone.
+  ASSERT_EQ(again->points().size(), 5u);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(again->points()[i].timeline, list[i]->points()[0].timeline);
+  }
+  EXPECT_EQ(static_cast<const void*>(again->points().data()), again.get() + 1);
+}
+
 TEST(FenceTest, JoinOfManyPointsMergesThem) {
   std::vector<TimelinePoint> points;
   for (int i = 0; i < 100; ++i) points.push_back({Timeline::Create(0), 1});
