@@ -199,7 +199,7 @@ Status SaveSchedule(const takt_plan_problem_t* problem,
   Status status(
       takt_plan_create_from_schedule(problem, schedule, lower_bound, &made));
   if (!status.ok()) return status;
-  return SavePlan(Plan::Take(made), OutputPath(path));
+  return AsWritten(SavePlan(Plan::Take(made), OutputPath(path)));
 }
 
 takt_plan_solve_options_t SolveOptions(const Settings& settings,
@@ -357,6 +357,9 @@ Result<int> RunCommand(const std::vector<std::string>& words,
       return SolveWorkload({words[1], settings.profile, settings.start,
                             settings.output, settings.is_json},
                            options, [&] { EndProgress(options); });
+    }
+    if (command == "solve" && !settings.profile.empty()) {
+      return flags->Misuse("--profile is for workloads");
     }
     if (command == "solve") return SolveInstance(words[1], settings);
     if (command == "profile") {

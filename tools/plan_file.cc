@@ -264,7 +264,7 @@ Result<int> ImportPlan(const std::string& path,
   if (!imported.ok()) return Annotate(imported.status(), path);
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Plan plan,
                               BindToModules(*std::move(imported), modules));
-  TAKT_TOOLS_RETURN_IF_ERROR(SavePlan(plan, OutputPath(output)));
+  TAKT_TOOLS_RETURN_IF_ERROR(AsWritten(SavePlan(plan, OutputPath(output))));
   if (!is_json) return kSuccess;
   TAKT_TOOLS_ASSIGN_OR_RETURN(const PlanContents contents,
                               PlanContents::Read(plan));

@@ -115,7 +115,8 @@ Result<int> SolveWorkload(const SolveFiles& files,
   on_solved();
   if (!plan.ok()) return Annotate(plan.status(), files.workload);
   if (!files.output.empty()) {
-    TAKT_TOOLS_RETURN_IF_ERROR(SavePlan(*plan, OutputPath(files.output)));
+    TAKT_TOOLS_RETURN_IF_ERROR(
+        AsWritten(SavePlan(*plan, OutputPath(files.output))));
   }
   TAKT_TOOLS_ASSIGN_OR_RETURN(const PlanContents contents,
                               PlanContents::Read(*plan));

@@ -228,6 +228,11 @@ Result<int> Run(int argc, char** argv, Flags* flags) {
     return flags->Misuse(
         "expected `TOPOLOGY WORKLOAD` or `replay TRACE`; see --help");
   }
+  const bool is_table = settings.is_sweep || settings.is_xrbench;
+  if (is_table && (settings.is_json || !settings.trace_path.empty())) {
+    return flags->Misuse(
+        "--json and --trace are for one run, not for --sweep and --xrbench");
+  }
   if (flags->positional()[0] == "replay") {
     return PlayTrace(flags->positional()[1], settings);
   }

@@ -80,8 +80,8 @@ Result<int> Do(const std::string& command, const std::vector<std::string>& rest,
   }
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Trace trace, Trace::LoadFile(rest[0]));
   if (converts) {
-    TAKT_TOOLS_RETURN_IF_ERROR(
-        trace.WriteFile(OutputPath(rest[1]), TraceFormatOf(rest[1])));
+    TAKT_TOOLS_RETURN_IF_ERROR(AsWritten(
+        trace.WriteFile(OutputPath(rest[1]), TraceFormatOf(rest[1]))));
     return kSuccess;
   }
   if (command == "show") {
@@ -104,8 +104,10 @@ Result<int> Do(const std::string& command, const std::vector<std::string>& rest,
 Result<int> Run(int argc, char** argv, Flags* flags) {
   TraceFlags given;
   flags->AddSwitch("json", &given.is_json, "Print JSON.");
+  flags->SetCommands({"explain"});
   flags->AddNumber("jobs", 0, 1'000'000, &given.jobs,
-                   "explain: at most this many jobs of each stream.");
+                   "At most this many jobs of each stream.");
+  flags->SetCommands({});
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
                               flags->ParseCommandLine(argc, argv));
   if (!goes_on) return kSuccess;

@@ -47,6 +47,12 @@ TEST(FileTest, ErrorsNameTheFile) {
   EXPECT_FALSE(WriteFile("/dev/full", "more", false).ok());
 }
 
+TEST(FileTest, ADeviceWithoutAnEndIsRefused) {
+  EXPECT_EQ(ReadFile("/dev/zero").status().code(),
+            TAKT_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(*ReadFile("/dev/null"), "");
+}
+
 TEST(InputFilesTest, ContinuesWhereTheLastReadEnded) {
   InputFiles files;
   files.Add("f", "abcdef");

@@ -205,6 +205,26 @@ TEST(FlagsHelpTest, ACommandHasItsOwnFlags) {
   EXPECT_THAT(stay, Not(HasSubstr("THERE")));
 }
 
+TEST(FlagsHelpTest, ACommandRefusesFlagsOfOthers) {
+  const auto error = [](const std::vector<std::string>& arguments) {
+    ToolInfo info;
+    info.name = "tool";
+    info.commands = {{"go", "THERE", "Goes."}, {"stay", "HERE", "Stays."}};
+    Flags flags(info);
+    std::string text;
+    flags.SetCommands({"go"});
+    flags.AddText("speed", &text, "How fast.");
+    const Status status = flags.Parse(arguments);
+    EXPECT_EQ(flags.is_misused(), !status.ok());
+    return std::string(status.message());
+  };
+  EXPECT_EQ(error({"stay", "--speed=1"}), "--speed: a flag of go, not of stay");
+  EXPECT_EQ(error({"--speed=1", "stay"}), "--speed: a flag of go, not of stay");
+  EXPECT_EQ(error({"go", "--speed=1"}), "");
+  EXPECT_EQ(error({"stay", "--speed=1", "--help"}), "");
+  EXPECT_EQ(error({"--speed=1"}), "");  // No command: the tool says so.
+}
+
 Result<std::vector<std::string>> ExpandTexts(std::vector<std::string> texts) {
   std::vector<char*> argv = {const_cast<char*>("tool")};
   for (std::string& text : texts) argv.push_back(text.data());

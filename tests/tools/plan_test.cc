@@ -480,6 +480,16 @@ TEST(PlanToolTest, CommandsHaveHelpOfTheirOwn) {
   EXPECT_EQ(result.out.find("--time_limit"), std::string::npos);
 }
 
+TEST(PlanToolTest, AFileThatCannotBeWrittenHasAnExitCode) {
+  for (const char* path : {"/", "/dev/full", "/no/such/file"}) {
+    EXPECT_EQ(RunPlan({"solve", TestData(kInstance), "--time_limit=0",
+                       std::string("--output=") + path})
+                  .exit_code,
+              3)
+        << path;
+  }
+}
+
 TEST(PlanToolTest, RefusesBadFlags) {
   EXPECT_EQ(RunPlan({}).exit_code, 2);
   EXPECT_EQ(RunPlan({"fly", TestData(kInstance)}).exit_code, 2);
@@ -488,6 +498,10 @@ TEST(PlanToolTest, RefusesBadFlags) {
             2);
   EXPECT_EQ(
       RunPlan({"solve", TestData(kInstance), "--time_limit=-1"}).exit_code, 2);
+  const ToolResult profile =
+      RunPlan({"solve", TestData(kInstance), "--profile=/no/such/file"});
+  EXPECT_EQ(profile.exit_code, 2);
+  EXPECT_THAT(profile.err, HasSubstr("--profile is for workloads"));
   EXPECT_EQ(RunPlan({"--help"}).exit_code, 0);
 }
 

@@ -93,6 +93,13 @@ TEST(SimToolTest, NamesWhatIsWrong) {
               HasSubstr("two_clusters_npu.json: workload: "));
   EXPECT_THAT(RunSim({Board(), Robot(), "--policy=best"}).err,
               HasSubstr("best"));
+  for (const char* table : {"--sweep", "--xrbench"}) {
+    for (const char* flag : {"--json", "--trace=t.takt-trace"}) {
+      const ToolResult result = RunSim({Board(), Robot(), table, flag});
+      EXPECT_EQ(result.exit_code, 2) << table << flag;
+      EXPECT_THAT(result.err, HasSubstr("are for one run"));
+    }
+  }
   for (const char* flag :
        {"--seconds=0", "--noise=3", "--load=-1", "--window_ms=-1"}) {
     EXPECT_EQ(RunSim({Board(), Robot(), flag}).exit_code, 2) << flag;

@@ -1,8 +1,10 @@
 #include "tools/common/file.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -17,6 +19,14 @@ struct Closer {
 };
 using File = std::unique_ptr<std::FILE, Closer>;
 
+// Some devices have no end: /dev/zero.
+constexpr size_t kDeviceBytesMax = 64 << 20;
+
+bool IsDevice(std::FILE* file) {
+  struct stat about;
+  return fstat(fileno(file), &about) == 0 && S_ISCHR(about.st_mode);
+}
+
 Status SystemError(const std::string& path, int error) {
   takt_status_code_t code = TAKT_STATUS_UNAVAILABLE;
   if (error == ENOENT || error == ENOTDIR) code = TAKT_STATUS_NOT_FOUND;
@@ -29,11 +39,17 @@ Status SystemError(const std::string& path, int error) {
 Result<std::string> ReadFile(const std::string& path) {
   File file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"));
   if (file == nullptr) return SystemError(path, errno);
+  const size_t byte_count_max =
+      IsDevice(file.get()) ? kDeviceBytesMax : SIZE_MAX;
   std::string contents;
   char piece[64 * 1024];
   size_t length;
   while ((length = std::fread(piece, 1, sizeof(piece), file.get())) != 0) {
     contents.append(piece, length);
+    if (contents.size() > byte_count_max) {
+      return InvalidArgument(path + ": a device with more than " +
+                             std::to_string(byte_count_max) + " bytes");
+    }
   }
   if (std::ferror(file.get())) return SystemError(path, errno);
   return contents;
@@ -55,6 +71,15 @@ Status WriteFile(const std::string& path, std::string_view contents,
     return SystemError(path, error);
   }
   return is_written ? Status() : SystemError(path, error);
+}
+
+Status AsWritten(Status status) {
+  const takt_status_code_t code = status.code();
+  if (code != TAKT_STATUS_FAILED_PRECONDITION &&
+      code != TAKT_STATUS_RESOURCE_EXHAUSTED) {
+    return status;
+  }
+  return Status(TAKT_STATUS_UNAVAILABLE, std::string(status.message()));
 }
 
 std::string LibraryPath(const std::string& path) {

@@ -13,12 +13,17 @@ namespace takt::tools {
 // The contents of a file; of stdin for "-".
 //
 // Errors; the message starts with the path: NOT_FOUND, PERMISSION_DENIED,
-// UNAVAILABLE for what else the system says.
+// UNAVAILABLE for what else the system says; INVALID_ARGUMENT for a device that
+// does not end.
 Result<std::string> ReadFile(const std::string& path);
 
 // Replaces the contents of a file, or appends to them. Errors: as ReadFile().
 Status WriteFile(const std::string& path, std::string_view contents,
                  bool append);
+
+// The outcome of the library's writer of a file, with the codes of WriteFile():
+// UNAVAILABLE for a full disk or a folder in the place of the file.
+Status AsWritten(Status status);
 
 // The path to open for what the user calls `path` where a file is written: "-"
 // is stdout, whose own path is returned; what was printed so far goes first.

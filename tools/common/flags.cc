@@ -226,8 +226,28 @@ bool Flags::TakesNext(std::string_view argument) const {
 
 Status Flags::Parse(const std::vector<std::string>& arguments) {
   Status status = ParseAll(arguments);
+  if (status.ok() && !help_requested_) status = RefuseFlagsOfOthers();
   if (!status.ok()) is_misused_ = true;
   return status;
+}
+
+bool Flags::Flag::IsFor(const std::string& command) const {
+  return commands.empty() ||
+         std::find(commands.begin(), commands.end(), command) != commands.end();
+}
+
+Status Flags::RefuseFlagsOfOthers() const {
+  const std::string command = positional_.empty() ? "" : positional_[0];
+  const bool is_command = std::any_of(
+      info_.commands.begin(), info_.commands.end(),
+      [&](const ToolCommand& each) { return each.name == command; });
+  if (!is_command) return Status();
+  for (const Flag& flag : flags_) {
+    if (!flag.is_given || flag.IsFor(command)) continue;
+    return InvalidArgument("--" + flag.name + ": a flag of " +
+                           Join(flag.commands) + ", not of " + command);
+  }
+  return Status();
 }
 
 Status Flags::Misuse(const std::string& reason) {
@@ -299,6 +319,7 @@ Status Flags::ParseAll(const std::vector<std::string>& arguments) {
       *requests[index - given_count].second = true;
     } else {
       const std::string_view value = optarg == nullptr ? "" : optarg;
+      flags_[index].is_given = true;
       Status status = flags_[index].set(Unquote(value));
       if (!status.ok()) {
         return Annotate(status,
@@ -359,10 +380,7 @@ std::string Flags::HelpText(const std::string& command) const {
   }
   text += '\n' + ExitCodeText(info_) + "\n\nFlags:\n";
   for (const Flag& flag : flags_) {
-    const bool is_for_it = flag.commands.empty() ||
-                           std::find(flag.commands.begin(), flag.commands.end(),
-                                     command) != flag.commands.end();
-    if (is_one && !is_for_it) continue;
+    if (is_one && !flag.IsFor(command)) continue;
     text += "  --" + flag.name + "=" + flag.value_text + "\n";
     if (!is_one && !flag.commands.empty()) {
       text += "      For " + Join(flag.commands) + ".\n";

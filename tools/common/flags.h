@@ -55,6 +55,9 @@ class Flags {
     std::vector<std::string> choices;   // What it takes, if they are few.
     std::vector<std::string> commands;  // The ones it is for; none: all.
     std::function<Status(std::string_view)> set;
+    bool is_given = false;
+
+    bool IsFor(const std::string& command) const;
   };
 
   explicit Flags(ToolInfo info) : info_(std::move(info)) {}
@@ -89,7 +92,8 @@ class Flags {
   // Reads `arguments` and sets the targets. An empty value is a value; values
   // in double quotes lose them.
   //
-  // Errors: INVALID_ARGUMENT naming the flag and what it takes.
+  // Errors: INVALID_ARGUMENT naming the flag and what it takes, or the command
+  // that does not have it.
   Status Parse(const std::vector<std::string>& arguments);
 
   // Reads the command line of a tool, flag files included. True if the tool is
@@ -117,6 +121,8 @@ class Flags {
   std::vector<std::string> NamesWithUnderscores(
       const std::vector<std::string>& arguments) const;
   Status ParseAll(const std::vector<std::string>& arguments);
+  // INVALID_ARGUMENT if a flag was given that the command does not have.
+  Status RefuseFlagsOfOthers() const;
   Flag* Add(const char* name, std::string value_text, const char* help,
             std::function<Status(std::string_view)> set);
   // Whether the next argument is the value of this one.

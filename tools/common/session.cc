@@ -152,8 +152,8 @@ Status Session::End(const SessionFlags& flags) const {
   if (flags.trace_path.empty()) return Status();
   StopTracing(instance);
   TAKT_TOOLS_ASSIGN_OR_RETURN(const Trace trace, CollectTrace(instance));
-  return trace.WriteFile(OutputPath(flags.trace_path),
-                         TraceFormatOf(flags.trace_path));
+  return AsWritten(trace.WriteFile(OutputPath(flags.trace_path),
+                                   TraceFormatOf(flags.trace_path)));
 }
 
 takt_trace_format_t TraceFormatOf(std::string_view path) {
