@@ -184,8 +184,8 @@ Values Function::MakeArguments(nb::handle args, nb::handle kwargs,
   const size_t count = arguments_.size();
   const size_t given = static_cast<size_t>(PyTuple_Size(args.ptr()));
   if (given > count) {
-    PyErr_Format(PyExc_TypeError, "%s takes %zu inputs, got %zu", name_.c_str(),
-                 count, given);
+    PyErr_Format(PyExc_TypeError, "%s takes %zu input%s, got %zu",
+                 name_.c_str(), count, count == 1 ? "" : "s", given);
     throw nb::python_error();
   }
   Values values(count);
@@ -216,8 +216,8 @@ Values Function::MakeArguments(nb::handle args, nb::handle kwargs,
     }
   }
   if (given + named != count) {
-    PyErr_Format(PyExc_TypeError, "%s takes %zu inputs, got %zu", name_.c_str(),
-                 count, given + named);
+    PyErr_Format(PyExc_TypeError, "%s takes %zu input%s, got %zu",
+                 name_.c_str(), count, count == 1 ? "" : "s", given + named);
     throw nb::python_error();
   }
   return values;

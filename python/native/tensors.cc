@@ -273,6 +273,27 @@ bool IsInteger(const std::string& kind) {
   return kind == "i" || kind == "u" || kind == "b";
 }
 
+// An array of a list, a number or the like, of the declared type.
+nb::object NewArray(nb::handle object, const takt_value_type_t& type,
+                    const Place& place) {
+  const Numpy& numpy = GetNumpy();
+  try {
+    nb::object array = numpy.asarray(object);
+    if (!type.is_tensor || FindRow(type.element_type) == nullptr) return array;
+    // Fractions do not become integers: their type is refused.
+    const nb::object dtype = DtypeOf(type.element_type);
+    const bool is_refused =
+        KindOf(array.attr("dtype")) == "f" && IsInteger(KindOf(dtype));
+    return is_refused ? array : numpy.asarray(object, dtype);
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_TypeError)) {
+      throw;
+    }
+    RaiseInvalidArgument(place.Name() + ": numpy makes no array of it: " +
+                         nb::str(error.value()).c_str());
+  }
+}
+
 // `object` as an array that offers its buffer, and its element type.
 std::pair<nb::object, takt_element_type_t> AsArray(
     nb::handle object, const takt_value_type_t& type, const Place& place) {
@@ -287,15 +308,8 @@ std::pair<nb::object, takt_element_type_t> AsArray(
       RaiseInvalidArgument(place.Name() + ": numpy cannot take it by DLPack: " +
                            nb::str(error.value()).c_str());
     }
-  } else if (type.is_tensor && FindRow(type.element_type) != nullptr) {
-    array = numpy.asarray(object);
-    // Fractions do not become integers: their type is refused.
-    const nb::object dtype = DtypeOf(type.element_type);
-    if (KindOf(array.attr("dtype")) != "f" || !IsInteger(KindOf(dtype))) {
-      array = numpy.asarray(object, dtype);
-    }
   } else {
-    array = numpy.asarray(object);
+    array = NewArray(object, type, place);
   }
   nb::object dtype = array.attr("dtype");
   if (!nb::cast<bool>(dtype.attr("isnative"))) {
@@ -310,7 +324,8 @@ std::pair<nb::object, takt_element_type_t> AsArray(
     const bool is_byte = takt_element_type_bit_count(row.type) == 8;
     return {array.attr("view")(is_byte ? "uint8" : "uint16"), row.type};
   }
-  RaiseInvalidArgument(place.Name() + ": an array of " + name);
+  RaiseInvalidArgument(place.Name() + ": expected numbers, got an array of " +
+                       name);
 }
 
 takt_value_t ToTensor(nb::handle object, const takt_value_type_t& type,

@@ -32,6 +32,17 @@ def test_the_number_of_inputs_is_checked(simple):
         simple.mul(np.ones(4, np.float32), left=np.ones(4, np.float32))
 
 
+@pytest.mark.parametrize("wrong, said", [
+    ("abc", "numpy makes no array of it: could not convert"),
+    ([[1.0], [1.0, 2.0]], "numpy makes no array of it: "),
+    (np.array([object()]), "expected numbers, got an array of object"),
+])
+def test_what_is_no_array_of_numbers_has_a_place(simple, wrong, said):
+    with pytest.raises(takt.InvalidArgument, match="simple.mul: input 1: ") as error:
+        simple.mul(np.ones(4, np.float32), wrong)
+    assert said in str(error.value)
+
+
 def test_an_input_given_twice_is_no_option(simple):
     ones = np.ones(4, np.float32)
     with pytest.raises(TypeError, match="'input0'"):

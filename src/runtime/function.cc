@@ -102,7 +102,8 @@ absl::Status Function::CheckArguments(
       fences && signature_->is_async() && arguments.size() == expected + 2;
   if (arguments.size() != expected && !with_fences) {
     return absl::InvalidArgumentError(absl::StrCat(
-        name_, ": expected ", expected, " inputs, got ", arguments.size()));
+        name_, ": expected ", expected, expected == 1 ? " input" : " inputs",
+        ", got ", arguments.size()));
   }
   for (size_t i = 0; i < arguments.size(); ++i) {
     const bool is_future = std::any_of(

@@ -78,12 +78,12 @@ absl::Status CheckTimes(const runtime::Function& function,
     return StreamOptionError(
         function, "period_ns",
         absl::StrCat(options.period_ns,
-                     is_periodic ? "" : ", but not periodic"));
+                     is_periodic ? " is not above 0" : ", but not periodic"));
   }
   const int64_t deadline_ns = StreamDeadline(function, options);
   if (deadline_ns <= 0) {
     return StreamOptionError(function, "deadline_ns",
-                             absl::StrCat(deadline_ns));
+                             absl::StrCat(deadline_ns, " is not above 0"));
   }
   if (options.late != sched::LatePolicy::kRunOn &&
       deadline_ns == kInfiniteFuture) {

@@ -114,7 +114,7 @@ static void messages_say_what_was_expected(void) {
                TAKT_STATUS_INVALID_ARGUMENT, "got hal.buffer");
   EXPECT_ERROR(takt_function_invoke(function, NULL, 0, NULL, 1, &result),
                TAKT_STATUS_INVALID_ARGUMENT,
-               "simple.double: expected 1 inputs, got 0");
+               "simple.double: expected 1 input, got 0");
   EXPECT_ERROR(takt_function_invoke(function, NULL, 1, &argument, 0, NULL),
                TAKT_STATUS_INVALID_ARGUMENT, "results");
   takt_buffer_view_release(view);

@@ -443,10 +443,12 @@ TEST_F(StreamTest, ErrorsNameTheBadOption) {
     o->period_ns = 0;
   };
   const std::pair<Spoil, const char*> cases[] = {
-      {[](StreamOptions* o) { o->period_ns = 0; }, "period_ns: 0"},
+      {[](StreamOptions* o) { o->period_ns = 0; },
+       "period_ns: 0 is not above 0"},
       {[](StreamOptions* o) { o->arrival = Arrival::kInput; },
        "period_ns: 10, but not periodic"},
-      {[](StreamOptions* o) { o->deadline_ns = 0; }, "deadline_ns: 0"},
+      {[](StreamOptions* o) { o->deadline_ns = 0; },
+       "deadline_ns: 0 is not above 0"},
       {[](StreamOptions* o) { o->late = LatePolicy::kDrop; },
        "late: nothing is late without a deadline"},
       {[](StreamOptions* o) { o->priority = 256; }, "priority"},
