@@ -72,7 +72,7 @@ def check_cpus(names: Iterable[str]) -> None:
         architecture, _, cpu = name.partition(":")
         known = _others_than(architecture, cpu) if cpu not in ("", "generic") else None
         if known is not None:
-            close = difflib.get_close_matches(cpu.lower(), known, _NAMES_SHOWN, 0.5) or known[:_NAMES_SHOWN]
+            close = difflib.get_close_matches(cpu.lower(), known, _NAMES_SHOWN) or known[:_NAMES_SHOWN]
             others = f", but {', '.join(close)}{' and others' if len(known) > len(close) else ''}" if close else ""
             raise ValueError(f"target {name!r}: the compiler knows no CPU {cpu!r} of {architecture}{others}")
 

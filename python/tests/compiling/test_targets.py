@@ -28,6 +28,7 @@ def test_targets_are_names():
     ("aarch64:cortex-a67", "no CPU 'cortex-a67' of aarch64, but .*cortex-a76"),
     ("aarch64:Cortex-A76", "no CPU 'Cortex-A76' of aarch64, but cortex-a76"),
     ("aarch64:znver4", "no CPU 'znver4' of aarch64, but .* and others"),
+    ("aarch64:nocpu", "no CPU 'nocpu' of aarch64, but .*, .* and others"),
     ("riscv64:spacemit-x61", "no CPU 'spacemit-x61' of riscv64, but spacemit-x60"),
     ("riscv64:generic-rv32", "no CPU 'generic-rv32' of riscv64, but generic-rv64"),
     ("x86_64:znver99", "no CPU 'znver99' of x86_64, but .*znver"),
