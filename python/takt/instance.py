@@ -355,6 +355,9 @@ class Instance:
         """Returns idle memory to the system."""
         self._native.trim()
 
+    def __repr__(self) -> str:
+        return f"<takt.Instance workers={self.worker_count} policy={self.policy!r}>"
+
     def _function_of(self, function: Module | LoadedModule | Function) -> Function:
         if isinstance(function, Function):
             return function

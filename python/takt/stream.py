@@ -98,3 +98,6 @@ class Stream:
         `with_bound`, is admission's bound. None: unknown.
         """
         return self._native.predict(release_ns, round(step * 1e9), with_bound)
+
+    def __repr__(self) -> str:
+        return f"<takt.Stream of {self.function.name}>"

@@ -296,3 +296,9 @@ def test_a_trace_is_there_when_its_block_ends(simple):
             assert trace.snapshot().columns is not None
         assert trace.misses == []
         assert not hasattr(trace, "no_such_thing")
+
+
+def test_instances_and_streams_say_what_they_are(simple):
+    with takt.Instance(workers=1, policy="edf") as instance:
+        stream = instance.stream(simple.on(instance).function("mul"))
+        assert (repr(instance), repr(stream)) == ("<takt.Instance workers=1 policy='edf'>", "<takt.Stream of simple.mul>")
