@@ -200,10 +200,15 @@ Values Function::MakeArguments(nb::handle args, nb::handle kwargs,
   size_t named = 0;
   if (kwargs.is_valid() && PyDict_Size(kwargs.ptr()) > 0) {
     for (auto [name, value] : nb::borrow<nb::dict>(kwargs)) {
-      size_t index = given;
+      size_t index = 0;
       while (index < count && PyUnicode_CompareWithASCIIString(
                                   name.ptr(), arguments_[index]->name) != 0) {
         ++index;
+      }
+      if (index < given) {
+        PyErr_Format(PyExc_TypeError, "%s got its input %R twice",
+                     name_.c_str(), name.ptr());
+        throw nb::python_error();
       }
       if (index < count) {
         values[index] = to_value(value, index);

@@ -187,6 +187,9 @@ class LoadedModule:
             only = self._only = self.function()._native
         return only(*args, **kwargs)
 
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._names]
+
     def __repr__(self) -> str:
         return f"<takt.LoadedModule {self.name}: {', '.join(self.functions)}>"
 
@@ -269,6 +272,9 @@ class Module:
         if only is None:
             only = self._only = self._loaded_module().function()._native
         return only(*args, **kwargs)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(() if self._loaded is None else self._loaded.functions)]
 
     def __repr__(self) -> str:
         what = self.path or f"{len(self.data)} bytes, {hashlib.sha256(self.data).hexdigest()[:8]}"

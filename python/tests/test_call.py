@@ -263,3 +263,10 @@ def test_an_option_of_a_wrong_type_is_named(simple, options, message):
     with pytest.raises(takt.InvalidArgument) as error:
         simple.mul(x, x, **options)
     assert message in str(error.value)
+
+
+def test_functions_are_among_the_names_of_a_module(testdata):
+    module = takt.load(testdata / "api/simple_mul.vmfb")
+    with takt.Instance(workers=1) as instance:
+        assert {"mul", "functions"} <= set(dir(module)) and {"mul", "functions"} <= set(dir(module.on(instance)))
+    assert "mul" not in dir(takt.Module(testdata / "api/simple_mul.vmfb"))  # A look does not load it.
