@@ -57,10 +57,10 @@ struct RunFlags {
                     "  &2x2xf32           a plain buffer of that size\n"
                     "  (null)             a null object");
     results.AddTo(flags);
-    flags->AddSwitch("user_fences", &user_fences,
-                     "Calls without waiting, with a wait fence that is "
-                     "signaled once the call is issued, and waits for its "
-                     "signal fence.");
+    flags->AddSwitch(
+        "user_fences", &user_fences,
+        "Call without waiting, with a wait fence that is signaled "
+        "once the call is\nissued, and wait for its signal fence.");
     flags->AddText(
         "replay", &replay,
         "Runs the jobs of a stream again, in order, from a file that "

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "tests/tools/tool_process.h"
 
 namespace takt::tools {
@@ -64,6 +66,16 @@ TEST(EveryToolTest, TheVersionNamesTheModulesThatTheLibraryReads) {
 TEST(EveryToolTest, HelpExplainsExitCodes) {
   for (const std::string& tool : ToolNames()) {
     EXPECT_THAT(RunProcess(tool, {"--help"}).out, HasSubstr("Exit code"));
+  }
+}
+
+TEST(EveryToolTest, HelpFitsOnATerminal) {
+  constexpr size_t kColumns = 95;  // The names of all policies take 93.
+  for (const std::string& tool : ToolNames()) {
+    std::istringstream help(RunProcess(tool, {"--help"}).out);
+    for (std::string line; std::getline(help, line);) {
+      EXPECT_LE(line.size(), kColumns) << tool << ": " << line;
+    }
   }
 }
 

@@ -33,7 +33,7 @@ void SessionFlags::AddModulesTo(Flags* flags) {
   flags->AddTexts("device", &devices,
                   "A device: local-sync, local-task, which is the default, "
                   "npu-host,\nnpu-host-sync, npu-sim[=PROFILE.json] or "
-                  "npu=DRIVER.so[,options]. Repeat it for programs of\n"
+                  "npu=DRIVER.so[,options].\nRepeat it for programs of "
                   "several devices.");
   flags->AddSwitch("allow_system_libraries", &allow_system_libraries,
                    "Take executables that the system's dynamic linker loads "
