@@ -1,15 +1,15 @@
 /* Goal: warm invocations of static shapes take no memory from the system, no
  * lock of pthreads or Abseil, and make no system call but to park or wake a
- * thread.
+ * thread, or to yield while it waits.
  * Method: functions of this program stand in for libc's, count, and pass on;
  * the dynamic linker has libtakt.so and Abseil's libraries use them too.
  * Counted, on every thread of the process:
  *   - the malloc family, and so operator new;
  *   - pthread_mutex_lock, pthread_cond_*, pthread_rwlock_*, absl::Mutex::Lock;
  *   - syscall(), by which the library reaches the kernel: SYS_futex, which is
- *     parks and wakes, and others;
+ *     parks and wakes, and others; sched_yield;
  *   - mmap, munmap, mprotect, madvise, read, write, poll, nanosleep,
- *     clock_nanosleep, sched_yield, usleep.
+ *     clock_nanosleep, usleep.
  * Not seen: calls that libc makes within itself. Sanitizers bring functions of
  * their own, so there is nothing to see under them.
  *
@@ -41,11 +41,12 @@ enum {
   ALLOCATIONS,
   LOCKS,
   PARKS_AND_WAKES,
+  YIELDS,
   SYSTEM_CALLS,
   COUNTER_COUNT,
 };
 static const char* const kCounterNames[COUNTER_COUNT] = {
-    "allocations", "locks", "parks and wakes", "other system calls"};
+    "allocations", "locks", "parks and wakes", "yields", "other system calls"};
 static atomic_long counters[COUNTER_COUNT];
 static const char* _Atomic last_seen[COUNTER_COUNT];
 
@@ -124,7 +125,7 @@ FORWARD(SYSTEM_CALLS, clock_nanosleep,
         (clockid_t clock, int flags, const struct timespec* until,
          struct timespec* left),
         (clock, flags, until, left))
-FORWARD(SYSTEM_CALLS, sched_yield, (void), ())
+FORWARD(YIELDS, sched_yield, (void), ())
 FORWARD(SYSTEM_CALLS, usleep, (useconds_t duration), (duration))
 SEEN void* mmap(void* address, size_t bytes, int protection, int flags, int fd,
                 off_t offset) {
@@ -240,6 +241,9 @@ typedef struct program_t {
   const char* module_path;
   const char* function;
   int64_t shape[2];
+  /* It has several regions. A thread that waits for the end of one spins, and
+   * offers its processor to others if that takes long. */
+  bool may_yield;
 } program_t;
 
 static void expect_a_clean_path(const char* what, const program_t* program,
@@ -279,6 +283,7 @@ static void expect_a_clean_path(const char* what, const program_t* program,
       printf(" %ld %s%s", seen, kCounterNames[i],
              i + 1 < COUNTER_COUNT ? "," : "\n");
       if (i == PARKS_AND_WAKES || seen == 0) continue;
+      if (i == YIELDS && program->may_yield) continue;
       printf("\n  the last: %s\n", atomic_load(&last_seen[i]));
       is_clean = false;
     }
@@ -298,8 +303,8 @@ static void expect_clean_on_devices(const char* what, const program_t* program,
 
 static void expect_clean_paths(const char* what, call_t call) {
   static const program_t kPrograms[2] = {
-      {TESTDATA("api/simple_mul.vmfb"), "mul", {4, 0}},
-      {TESTDATA("api/simple_mul_async.vmfb"), "mul", {4, 0}}};
+      {TESTDATA("api/simple_mul.vmfb"), "mul", {4, 0}, false},
+      {TESTDATA("api/simple_mul_async.vmfb"), "mul", {4, 0}, false}};
   for (int i = 0; i < 2; ++i)
     expect_clean_on_devices(what, &kPrograms[i], call);
 }
@@ -317,7 +322,7 @@ static void asynchronous_calls(void) {
 /* A network: it allocates transients beside its results, and joins the fences
  * of both. */
 static const program_t kPolicy = {
-    TESTDATA("workload/policy.cpu.vmfb"), "act", {1, 64}};
+    TESTDATA("workload/policy.cpu.vmfb"), "act", {1, 64}, true};
 
 static void act(takt_function_t* function, const takt_value_t* argument) {
   takt_value_t result;
@@ -353,6 +358,7 @@ static void the_counters_count(void) {
   uint32_t nobody_sleeps_here = 0;
   syscall(SYS_futex, &nobody_sleeps_here, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0);
   sched_yield();
+  usleep(0);
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&mutex);
   pthread_mutex_unlock(&mutex);
@@ -360,6 +366,7 @@ static void the_counters_count(void) {
   EXPECT(after.counts[ALLOCATIONS] > before.counts[ALLOCATIONS]);
   EXPECT(after.counts[LOCKS] > before.counts[LOCKS]);
   EXPECT(after.counts[PARKS_AND_WAKES] > before.counts[PARKS_AND_WAKES]);
+  EXPECT(after.counts[YIELDS] > before.counts[YIELDS]);
   EXPECT(after.counts[SYSTEM_CALLS] > before.counts[SYSTEM_CALLS]);
 #else
   printf("sanitizers: nothing is counted\n");
