@@ -1,6 +1,7 @@
 // takt-encode-parameters: runs the encoder that iree-compile splits off a
 // module (--iree-parameter-encoder-output-file), and writes the parameters that
 // the module then takes.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -225,6 +226,29 @@ Status Replace(const Output& output) {
 }
 
 // Makes the files of `indices`, adds them to the session's parameters.
+// An error for an output that no scope takes.
+Status CheckOutputs(const std::vector<Index>& indices,
+                    const std::vector<std::string>& outputs) {
+  for (const std::string& output : outputs) {
+    // Of "file", npos + 1 is the begin.
+    const std::string path = output.substr(output.find('=') + 1);
+    const bool is_taken =
+        std::any_of(indices.begin(), indices.end(), [&](const Index& index) {
+          const Result<std::string> taken = OutputFor(outputs, index.scope);
+          return taken.ok() && *taken == path;
+        });
+    if (is_taken) continue;
+    std::string scopes;
+    for (const Index& index : indices) {
+      scopes += (scopes.empty() ? "" : ", ") + index.scope;
+    }
+    return InvalidArgument("--output=" + output +
+                           ": nothing is written to it; the scopes are " +
+                           scopes);
+  }
+  return Status();
+}
+
 Status CreateOutputs(const std::vector<Index>& indices,
                      const std::vector<std::string>& outputs, Session* session,
                      std::vector<Output>* created) {
@@ -291,6 +315,7 @@ Status EncodeTo(const std::vector<std::string>& paths, std::string target,
                                 QueryIndices(*session, context, target));
   }
   TAKT_TOOLS_RETURN_IF_ERROR(CreateOutputs(indices, paths, session, outputs));
+  TAKT_TOOLS_RETURN_IF_ERROR(CheckOutputs(indices, paths));
   TAKT_TOOLS_RETURN_IF_ERROR(Encode(*session, target));
   for (const Output& output : *outputs) {
     TAKT_TOOLS_RETURN_IF_ERROR(Replace(output));

@@ -100,6 +100,16 @@ TEST_P(EncodeParametersTest, ReportsTheMissingParts) {
   EXPECT_THAT(Encode({kEncoder, kWeights}).err, HasSubstr("--output"));
   EXPECT_THAT(Encode({kEncoder, kWeights, "--output=other=" + archive_}).err,
               HasSubstr("no --output=encoded=FILE"));
+  for (const char* more : {"--output=other=x.irpa", "--output=encoded=x.irpa",
+                           "--output=x.irpa"}) {
+    const ToolResult result =
+        Encode({kEncoder, kWeights, "--output=encoded=" + archive_, more});
+    EXPECT_EQ(result.exit_code, 1) << more;
+    EXPECT_THAT(result.err, HasSubstr(std::string(more) +
+                                      ": nothing is written to it; the scopes "
+                                      "are encoded"));
+    EXPECT_FALSE(std::filesystem::exists(archive_));
+  }
   EXPECT_THAT(Encode({"--module=" + TestData("models/add.cpu.vmfb"),
                       "--output=" + archive_})
                   .err,
