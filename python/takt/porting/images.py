@@ -66,8 +66,8 @@ class ImagePorter:
         return self.together(found, [n, c, count, h, w])
 
     def with_ends(self, images: str, shape: list[int], pads: tuple[int, int],
-                  value: float = 0.0) -> tuple[str, list[int]]:
-        """The images with `pads` more of `value` before and behind those of each volume,
+                  value: str = "") -> tuple[str, list[int]]:
+        """The images with `pads` more of `value`, or of zeros, before and behind those of each volume,
         and the volumes' shape then."""
         n, c, d, h, w = shape
         if pads == (0, 0):
@@ -76,7 +76,7 @@ class ImagePorter:
         sides = [0] * 2 * rank
         sides[axis], sides[rank + axis] = pads
         inputs = [self.apart(images, shape), self.constant(sides)]
-        padded = self.emit("Pad", inputs + ([self.constant(np.float32(value))] if value else []))
+        padded = self.emit("Pad", inputs + ([value] if value else []))
         shape = [n, c, d + sum(pads), h, w]
         return self.together(padded, shape), shape
 
@@ -138,19 +138,20 @@ class ImagePorter:
     def on_volume_pool(self, node: Any) -> bool:
         """A pool of each image, and then one along the images of each volume."""
         shape, result, own = *map(self.volume_shape, (node.input[0], node.output[0])), self.attributes(node)
-        if (shape is None or result is None or not self.known(node.input[0]) or own.get("ceil_mode", 0)):
+        is_mean = node.op_type == "AveragePool"
+        if shape is None or result is None or own.get("ceil_mode", 0) or is_mean and not self.known(node.input[0]):
             return False
         taps, stride, dilation, before, behind = (
             own.get(name, [default] * 6)[i] for name, default, i in (
                 ("kernel_shape", 1, 0), ("strides", 1, 0), ("dilations", 1, 0), ("pads", 0, 0), ("pads", 0, 3)))
         flat = {name: own[name][1:] for name in ("kernel_shape", "strides", "dilations") if name in own}
         flat["pads"] = [own.get("pads", [0] * 6)[i] for i in (1, 2, 4, 5)]
-        is_mean, counts_padding = node.op_type == "AveragePool", own.get("count_include_pad", 0)
+        counts_padding = own.get("count_include_pad", 0)
         if is_mean:
             flat["count_include_pad"] = counts_padding
         images = self.emit(node.op_type, [self.images_of(node.input[0])], **flat)
         rows, reach = self.with_ends(images, [*result[:2], shape[2], *result[3:]], (before, behind),
-                                     0.0 if is_mean else -np.inf)
+                                     "" if is_mean else self.least(self.types[node.input[0]]))
         found = ""
         for tap in range(taps):
             each = self.step(rows, reach, tap * dilation, stride, result[2])

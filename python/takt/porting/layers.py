@@ -297,7 +297,7 @@ class LayerPorter:
         window does: the compiler takes a wrong size for others."""
         own, source, output = self.attributes(node), node.input[0], node.output[0]
         results = self.shapes.get(output, [None])[2:]
-        if (len(node.output) > 1 or not self.known(source) or None in self.shapes.get(output, [None])
+        if (len(node.output) > 1 or None in [*self.shapes.get(source, [None]), *self.shapes.get(output, [None])]
                 or not (own.get("ceil_mode", 0) or 1 in results)):
             return False
         before = {"pads": [0] * 2 * len(results), **own}

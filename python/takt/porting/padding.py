@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 
@@ -13,10 +13,18 @@ _AHEAD = np.zeros(2, np.int64)  # Samples and channels have no padding.
 
 
 def is_padded_pool(node: Any) -> bool:
-    """Whether it is a pool with padding, or a mean with windows behind it, that depends on the size of the image."""
+    """Whether it is a pool with padding, or a mean with windows behind it, that depends on the size of the image, or
+    a maximum with another padding at the end."""
     return node.op_type in KINDS - {"Conv"} and any(
         each.name == "auto_pad" and each.s.startswith(b"SAME")
-        or each.name == "ceil_mode" and each.i and node.op_type == "AveragePool" for each in node.attribute)
+        or each.name == "ceil_mode" and each.i and node.op_type == "AveragePool"
+        or each.name == "pads" and node.op_type == "MaxPool" and is_uneven(each.ints) for each in node.attribute)
+
+
+def is_uneven(pads: Sequence[int]) -> bool:
+    """Whether the padding before and behind some side differs."""
+    half = len(pads) // 2
+    return list(pads[:half]) != list(pads[half:])
 
 
 class PaddingPorter:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from . import padding
+
 # The name of a pool whose places are put right.
 _POOL = "takt_places"
 
@@ -19,7 +21,7 @@ class PlacePorter:
         with the padding if that is uneven."""
         source, shape, own = node.input[0], self.shapes.get(node.input[0], [None]), self.attributes(node)
         if len(node.output) < 2 or not node.output[1]:
-            return self.on_volume_pool(node) or self.on_ending_pool(node)
+            return self.on_volume_pool(node) or self.on_ending_pool(node) or self.on_uneven_maxima(node)
         if None in shape or node.name == _POOL:
             return False
         order = "F" if own.pop("storage_order", 0) else "C"
@@ -49,6 +51,20 @@ class PlacePorter:
             step = math.prod(sides[axis + 1:] if order == "C" else sides[:axis])
             place = self.emit("Add", [place, self.emit("Mul", [along, self.constant(np.asarray(step))])])
         self.emit("Identity", [place], node.output[1])
+        return True
+
+    def on_uneven_maxima(self, node: Any) -> bool:
+        """Maxima whose padding differs at the two ends. The compiler fills it with zeros if they are integers, and
+        does not know the sizes behind it if these are open. Takt's kernels know those of open images."""
+        (source,), own = node.input, self.attributes(node)
+        shape, kind = self.shapes.get(source, []), self.types.get(source)
+        if not kind or not padding.is_uneven(own.get("pads", [])):
+            return False
+        is_integer = self.onnx.helper.tensor_dtype_to_np_dtype(kind).kind in "iu"
+        is_left = self.leaves_layers and len(shape) == 4 and shape[1] is not None
+        if not is_integer and (None not in shape or is_left):
+            return False
+        self.emit("MaxPool", [self.padded(source, kind, own)], node.output[0], **own)
         return True
 
     def padded(self, source: str, kind: int, own: dict[str, Any]) -> str:

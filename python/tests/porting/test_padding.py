@@ -66,6 +66,14 @@ def test_means_of_open_sizes_may_round_up(needs_compiler, tmp_path, kernel, step
             module.call({"alone": [x]})["alone"], ort_run(model, {"x": x})[0], rtol=1e-5, atol=1e-6)
 
 
+def test_maxima_of_open_sizes_may_have_other_padding_at_the_end(needs_compiler, tmp_path):
+    model = network("MaxPool", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [0, 0, 1, 1]})
+    module = together.compiled(tmp_path, {"alone": model})
+    for sizes in SIZES:
+        x = floats(1, 3, *sizes) - 5
+        np.testing.assert_array_equal(module.call({"alone": [x]})["alone"], ort_run(model, {"x": x})[0])
+
+
 @pytest.mark.parametrize("own", [{}, {"axes": [-1, 1]}])
 def test_the_middle_of_open_sizes(needs_compiler, tmp_path, own):
     wanted = np.array([1, 3, 6, 9]) if not own else np.array([9, 3])

@@ -384,6 +384,21 @@ def test_pools_end_with_their_last_window(needs_compiler, tmp_path):
     check_compiled(tmp_path, cases, functools.partial(np.testing.assert_allclose, atol=1e-5))
 
 
+def test_padding_is_less_than_the_bytes_of_pools(needs_compiler, tmp_path):
+    cases = {}
+    for sides, own in (
+            ([6, 6], {"kernel_shape": [3, 3], "strides": [2, 2], "auto_pad": "SAME_UPPER"}),
+            ([4, 1], {"kernel_shape": [2, 2], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
+            ([4, 3], {"kernel_shape": [2, 2], "strides": [2, 2], "pads": [1, 1, 1, 1], "ceil_mode": 1}),
+            ([7], {"kernel_shape": [2], "strides": [2], "pads": [1, 0]}),
+            ([4, 5, 5], {"kernel_shape": [2, 2, 2], "strides": [2, 2, 2], "pads": [1, 1, 1, 1, 0, 0]})):
+        model = model_of([helper.make_node("MaxPool", ["x"], ["y"], **own)], {"x": [2, 3, *sides]}, {"y": None})
+        for value in (*model.graph.input, *model.graph.output):
+            value.type.tensor_type.elem_type = onnx.TensorProto.INT8
+        cases[str(own)] = model, {"x": np.random.default_rng(1).integers(-128, -1, (2, 3, *sides), np.int8)}
+    check_compiled(tmp_path, cases)
+
+
 def test_channels_become_pixels(needs_compiler, tmp_path):
     check_compiled(tmp_path, {mode: (
         model_of([helper.make_node("DepthToSpace", ["x"], ["y"], blocksize=3, mode=mode)], {"x": [1, 9, 2, 1]},
