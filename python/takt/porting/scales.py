@@ -108,28 +108,46 @@ class ScalePorter:
         axis = 0 if kind == "Conv" else values[0].ndim - 1
         shape = [1] * values[0].ndim
         shape[axis] = -1
-        whole = values[0].astype(np.int32)
+        whole, zero = values[0].astype(np.int32), np.int32(0)
         if len(values) > 1:
-            whole = whole - values[1].astype(np.int32).reshape(shape if values[1].size > 1 else ())
+            zero = values[1].astype(np.int32).reshape(shape if values[1].size > 1 else ())
         if scale.size not in (1, whole.shape[axis]):
             return False
         # A scale of one element is that of all results.
         scale = scale.astype(np.float32).reshape(-1 if scale.size > 1 else ())
-        # Without the zero point a byte may take nine bits: then the rest is a product of its own.
-        parts = [np.clip(whole, -128, 127)]
-        if (whole != parts[0]).any():
-            parts.append(whole - parts[0])
-        found = []
-        for part in parts:
-            weights = self.emit("DequantizeLinear", [self.constant(part.astype(np.int8)), self.constant(scale),
-                                                     self.constant(np.zeros_like(scale, np.int8))], axis=axis)
-            is_result = not bias and len(parts) == 1
-            found.append(self.emit(kind, [self.in_steps(x), weights], output if is_result else None, **attributes))
-        if len(parts) > 1:
-            found = [self.emit("Add", found, None if bias else output)]
+        # Without the zero point a byte may take nine bits. Groups have floats then. Otherwise the zero point is a
+        # product of its own, whose result is one for all channels.
+        rest, centered = np.int32(0), whole - zero
+        is_byte = centered.min(initial=0) >= -128 and centered.max(initial=0) <= 127
+        is_grouped = attributes.get("group", 1) > 1
+        if not is_byte and not is_grouped:
+            half = 128 if values[0].dtype == np.uint8 else 0
+            rest, centered = half - zero, whole - half
+        factors = scale.reshape(shape if scale.size > 1 else ())
+        if is_byte or not is_grouped:
+            weights = self.steps_of(centered, scale, axis)
+        else:
+            weights = self.constant((centered * factors).astype(np.float32))
+        steps = self.in_steps(x)
+        is_whole = not rest.any()
+        found = self.emit(kind, [steps, weights], output if is_whole and not bias else None, **attributes)
+        if not is_whole:
+            factors = rest * factors
+            if kind == "Conv" and factors.ndim:
+                factors = factors[..., 0]  # Results have their channels after the samples.
+            ones = np.ones((1, *whole.shape[1:]) if kind == "Conv" else (whole.shape[-2], 1))
+            sums = self.emit(kind, [steps, self.steps_of(ones, np.float32(1), axis=0)], **attributes)
+            sums = self.emit("Mul", [sums, self.constant(factors.astype(np.float32))])
+            found = self.emit("Add", [found, sums], None if bias else output)
         if bias:
-            self.emit("Add", [found[0], bias], output)
+            self.emit("Add", [found, bias], output)
         return True
+
+    def steps_of(self, whole: np.ndarray, scale: np.ndarray, axis: int) -> str:
+        """Weights that are whole numbers of eight bits, in steps of a scale."""
+        zeros = np.zeros_like(scale, np.int8)
+        inputs = [self.constant(each) for each in (whole.astype(np.int8), scale, zeros)]
+        return self.emit("DequantizeLinear", inputs, axis=axis)
 
     def in_steps(self, x: str) -> str:
         """`x` in the steps of DynamicQuantizeLinear, by way of signed bytes."""

@@ -545,6 +545,30 @@ def test_products_of_bytes_are_products_of_floats(zero):
     check(model, {"x": floats(3, 6)}, "MatMulInteger")
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+@pytest.mark.parametrize("is_end", [False, True])
+@pytest.mark.parametrize("group", [0, 1, 2, 3])  # Without a group, it is a product of matrices.
+def test_bytes_less_their_zero_point_may_have_nine_bits(dtype, is_end, group):
+    limits = np.iinfo(dtype)
+    zeros = np.full(6, limits.max if is_end else limits.min, dtype)
+    shape = (6, 6 // group, 3, 3) if group else (9, 6)
+    w = RNG.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+    w.ravel()[:2] = limits.min, limits.max
+    zero = zeros[0] if group else np.where(np.arange(6) < 3, zeros, dtype(5))
+    kind, own = ("ConvInteger", {"group": group}) if group else ("MatMulInteger", {})
+    model = model_of(
+        [helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "scale", "zero"]),
+         helper.make_node(kind, ["q", "w", "zero", "wz"], ["i"], **own),
+         helper.make_node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
+         helper.make_node("Mul", ["scale", "s"], ["both"]), helper.make_node("Mul", ["f", "both"], ["y"])],
+        {"x": [2, 6, 5, 5] if group else [4, 9]}, {"y": None}, 21, w=w, wz=zero, s=np.float32(0.01))
+    ported = check(model, {"x": floats(2, 6, 5, 5) if group else floats(4, 9)}, kind)
+    if group < 2:  # The zero point takes the product of a single result.
+        constants = {each.name: each.dims for each in ported.graph.initializer}
+        weights = [constants[node.input[0]] for node in ported.graph.node if node.op_type == "DequantizeLinear"]
+        assert [6 in dims[:1 if group else 2] for dims in weights].count(True) == 1
+
+
 def test_products_with_scales_of_the_call_have_signed_bytes():
     """Also those that ONNX Runtime has fused."""
     w = RNG.integers(-127, 127, (6, 4), np.int8)
