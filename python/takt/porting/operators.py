@@ -131,15 +131,18 @@ class OperatorPorter:
         return self.quantize(found, y_scale, y_zero, node.output[0])
 
     def on_qlinear_matmul(self, node: Any) -> bool:
-        a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = node.input
-        if self.shapes.get(a_scale) not in ([], [1]):
-            return False  # One for each row.
+        y_scale, y_zero = node.input[6:]
+        factors = self.dequantized_factors(*node.input[:6])
+        return bool(factors) and self.quantize(self.emit("MatMul", factors), y_scale, y_zero, node.output[0])
+
+    def dequantized_factors(self, a: str, a_scale: str, a_zero: str, b: str, b_scale: str, b_zero: str) -> list[str]:
+        """Both factors of a product of matrices of bytes as floats; none if their scales are of another kind."""
         columns = len(self.shapes.get(b, [])) - 1
+        if self.shapes.get(a_scale) not in ([], [1]):
+            return []  # One for each row.
         if len(self.shapes.get(b_scale, [None, None])) > 1 or columns < 1:
-            return False
-        found = self.emit("MatMul", [
-            self.dequantize(a, a_scale, a_zero), self.dequantize(b, b_scale, b_zero, axis=columns)])
-        return self.quantize(found, y_scale, y_zero, node.output[0])
+            return []
+        return [self.dequantize(a, a_scale, a_zero), self.dequantize(b, b_scale, b_zero, axis=columns)]
 
     def on_qlinear_binary(self, node: Any) -> bool:
         a, a_scale, a_zero, b, b_scale, b_zero, y_scale, *y_zero = node.input

@@ -87,14 +87,21 @@ class ScalePorter:
         return self.scaled_product("MatMul", x, w, self.constants.get(w_scale), w_zero, bias, node.output[0], {})
 
     def on_matmul_to_float(self, node: Any) -> bool:
-        """MatMulIntegerToFloat of what DynamicQuantizeLinear made."""
+        """MatMulIntegerToFloat of what DynamicQuantizeLinear made, or of other bytes."""
         x, w, x_scale, w_scale, x_zero, w_zero, bias = [*node.input, "", "", ""][:7]
-        maker = self.makers.get(x)
-        if (maker is None or maker.op_type != "DynamicQuantizeLinear"
-                or [x_scale, x_zero] != list(maker.output[1:])):
+        maker, (output,) = self.makers.get(x), node.output
+        has_steps = (maker is not None and maker.op_type == "DynamicQuantizeLinear"
+                     and [x_scale, x_zero] == list(maker.output[1:]))
+        if has_steps and self.scaled_product(
+                "MatMul", maker.input[0], w, self.constants.get(w_scale), w_zero, bias, output, {}):
+            return True
+        factors = self.dequantized_factors(x, x_scale, x_zero, w, w_scale, w_zero)
+        if not factors:
             return False
-        return self.scaled_product("MatMul", maker.input[0], w, self.constants.get(w_scale), w_zero, bias,
-                                   node.output[0], {})
+        found = self.emit("MatMul", factors, None if bias else output)
+        if bias:
+            self.emit("Add", [found, bias], output)
+        return True
 
     def scaled_product(self, kind: str, x: str, w: str, scale: np.ndarray | None, w_zero: str, bias: str,
                        output: str, attributes: dict[str, Any]) -> bool:

@@ -545,6 +545,21 @@ def test_products_of_bytes_are_products_of_floats(zero):
     check(model, {"x": floats(3, 6)}, "MatMulInteger")
 
 
+@pytest.mark.parametrize("scale, zero", [(np.float32(0.1), np.uint8(0)), (np.float32([0.1, 0.2]), np.uint8([9, 200]))])
+@pytest.mark.parametrize("has_bias", [False, True])
+def test_products_of_bytes_may_give_floats(scale, zero, has_bias):
+    """ONNX Runtime writes them where no result is quantized."""
+    inputs = ["q", "w", "s", "ws", "z", "wz", *(["b"] if has_bias else [])]
+    model = model_of(
+        [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+         helper.make_node("MatMulIntegerToFloat", inputs, ["y"], domain="com.microsoft")],
+        {"x": [3, 6]}, {"y": [3, 2]}, 21, w=RNG.integers(0, 255, (6, 2), np.uint8), s=np.float32(0.02), ws=scale,
+        z=np.uint8(128), wz=zero, **({"b": floats(2)} if has_bias else {}))
+    ported, x = porter.port(model), {"x": floats(3, 6)}
+    assert "MatMulIntegerToFloat" not in kinds(ported)
+    np.testing.assert_allclose(ort_run(ported, x)[0], ort_run(model, x)[0], atol=1e-4)
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8])
 @pytest.mark.parametrize("is_end", [False, True])
 @pytest.mark.parametrize("group", [0, 1, 2, 3])  # Without a group, it is a product of matrices.
