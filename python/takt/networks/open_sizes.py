@@ -85,15 +85,14 @@ def sizes_of(graph: Any, shapes: Mapping[str, tuple[int, ...]], reader: graphs.N
     return {name: tuple(sizes) for name, sizes in found.sizes.items() if is_open(sizes)}
 
 
-def positive_numbers(graph: Any, reader: graphs.NodeReader) -> set[str]:
-    """The tensors of a few whole numbers that are all greater than 0 in each call.
+def least_numbers(graph: Any, reader: graphs.NodeReader) -> dict[str, list[int | None]]:
+    """What the numbers of tensors of a few whole ones are not less than in each call; None: not known.
 
     graph  an onnx.GraphProto with the shapes that onnx infers."""
     found = _Sizes(graph, inference.shapes_of(graph), reader, {})
     found.follow(graph.node)
-    leasts = {name: [size.least if isinstance(size, Open) else size for size in numbers]
-              for name, numbers in found.counts.items()}
-    return {name for name, each in leasts.items() if all(least is not None and least > 0 for least in each)}
+    return {name: [size.least if isinstance(size, Open) else size for size in numbers]
+            for name, numbers in found.counts.items()}
 
 
 def is_open(sizes: Iterable[Size | None]) -> bool:
@@ -445,9 +444,9 @@ def _ratio(whole: Size, by: Size) -> Size | None:
     if exact is not None:
         return exact
     if isinstance(by, int):
-        if by < 1 or not isinstance(whole, Open):
+        if not isinstance(whole, Open):
             return int(whole / by) if by else None
-        return _floor(whole, 0, by)
+        return _floor(whole, 0, by) if by > 0 else None
     least = 0 if isinstance(whole, Open) and min(whole.least or 0, (by.least or 0) - 1) >= 0 else None
     return Open(_Ratio(whole, by), max(1, nominal(whole) // max(1, by.nominal)), least)
 

@@ -3,11 +3,12 @@ writes wherever they point."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from ..networks import graphs, open_sizes
+from ..networks import counts, graphs, open_sizes
 
 _DIVISIONS = {"Div", "Mod"}
 # What has the same numbers, with a sign.
@@ -30,7 +31,7 @@ class _Bounder(graphs.Changer):
     def __init__(self, model: Any, is_body: bool) -> None:
         super().__init__(model)
         self.is_body = is_body
-        self.positive: set[str] | None = None  # Divisors that need no limit; None: not looked for.
+        self.leasts: dict[str, list[int | None]] | None = None  # Of numbers made of sizes; None: not looked for.
 
     def changed(self, node: Any) -> Any:
         if node.op_type not in (*_INDEXED, *_DIVISIONS) or len(node.input) < 2:
@@ -76,6 +77,8 @@ class _Bounder(graphs.Changer):
         number, divisor = node.input
         is_bounded = divisor not in self.constants and not self.is_positive(divisor)
         if kind.kind == "i":
+            if self.may_turn(number, divisor):
+                return self.turned(node, kind)
             return self.with_inputs(node, {1: self.divisor(number, divisor, kind)}) if is_bounded else node
         wide = _WIDER.get(kind.name)
         if wide is None:
@@ -91,11 +94,45 @@ class _Bounder(graphs.Changer):
         return self.onnx.helper.make_node(
             "Cast", [changed.output[0]], [result], to=self.onnx.helper.np_dtype_to_tensor_dtype(kind))
 
+    def least(self, name: str) -> list[int | None]:
+        """What numbers that are made of sizes are not less than in each call; None: not known."""
+        if self.leasts is None:
+            self.leasts = open_sizes.least_numbers(self.inferred, self)
+        return self.leasts.get(name, [None])
+
     def is_positive(self, name: str) -> bool:
-        """Whether it is made of sizes such that it is in each call."""
-        if self.positive is None:
-            self.positive = open_sizes.positive_numbers(self.inferred, self)
-        return name in self.positive
+        return all(least is not None and least > 0 for least in self.least(name))
+
+    def may_turn(self, number: str, divisor: str) -> bool:
+        """Whether a division of a few whole numbers may have a negative one. A size that a known number is taken from
+        counts as larger than that."""
+        sizes = self.open_shapes.get(number)
+        if sizes is None or None in sizes or math.prod(sizes) > counts.COUNTS_MAX:
+            return False
+        known = self.constants.get(divisor)
+        is_signed = known is not None and ((known > 0).all() or (known < 0).all()) or self.is_positive(divisor)
+        return is_signed and (None in self.least(number) or known is not None and (known < 0).any())
+
+    def turned(self, node: Any, kind: np.dtype) -> Any:
+        """A division of whole numbers in terms of some that are not negative. Where the compiler makes sizes of them,
+        it rounds quotients down, and rests have the sign of the other operand."""
+        number, divisor = node.input
+        zero = self.constant(np.array(0, kind))
+        above, below = self.emit("Max", [number, zero]), self.emit("Max", [self.emit("Neg", [number]), zero])
+        is_rest, is_same_sign = node.op_type == "Mod", not self.attributes(node).get("fmod", 0)
+        known = self.constants.get(divisor)
+        is_negative = known is not None and (known < 0).any()
+        if is_negative:
+            divisor = self.constant(-known)
+        if is_negative and (not is_rest or is_same_sign):
+            above, below = below, above
+        parts = [self.emit(node.op_type, [each, divisor]) for each in (above, below)]
+        if not is_rest or not is_same_sign:
+            return self.onnx.helper.make_node("Sub", parts, node.output, name=node.name)
+        rest = self.emit("Add", [self.emit("Sub", parts), divisor])
+        if not is_negative:
+            return self.with_inputs(node, {0: rest, 1: divisor})
+        return self.onnx.helper.make_node("Neg", [self.emit("Mod", [rest, divisor])], node.output, name=node.name)
 
     def divisor(self, number: str, divisor: str, kind: np.dtype) -> str:
         """The divisor, or 1 where a processor would trap: 0, and -1 if the number is the least one."""

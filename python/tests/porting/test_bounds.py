@@ -128,3 +128,32 @@ def test_what_sizes_are_divided_by_has_no_limit_if_it_is_positive(divisor, is_bo
     model = network(f"""net (float[N,2] x, int64[1] i) => (int64[1] y) <int64[1] one = {{1}}> {{
         rows = Shape<start = 0, end = 1>(x) d = {divisor} y = Div(i, d) }}""")
     assert ("Where" in [node.op_type for node in bounds.bound(model).graph.node]) == is_bounded
+
+
+@pytest.mark.parametrize("numbers", [
+    "n = Neg(rows) q = Mod(n, m)", "n = Sub(three, rows) q = Mod(n, m)", "n = Neg(rows) q = Mod<fmod = 1>(n, m) ",
+    "n = Neg(rows) d = Div(n, m) q = Neg(d)", "d = Div(rows, less) q = Neg(d)", "d = Mod(rows, less) q = Neg(d)",
+    "n = Neg(rows) q = Mod<fmod = 1>(n, less)", "n = Neg(rows) q = Div(n, less)", "n = Neg(rows) q = Mod(n, less)",
+    "n = Neg(rows) k = Squeeze(n, zero) j = Squeeze(m, zero) l = Mod(k, j) q = Unsqueeze(l, zero)"])
+def test_sizes_are_made_of_quotients_and_rests_of_negative_numbers(needs_compiler, tmp_path, numbers):
+    """The compiler rounds a quotient down and a rest to 0 where sizes are made of them."""
+    runtime = pytest.importorskip("onnxruntime")
+    model = network(f"""net (float[N,2] x) => (float[M,2] y)
+        <int64[1] zero = {{0}}, int64[1] three = {{3}}, int64[1] m = {{8}}, int64[1] less = {{-8}}> {{
+        rows = Shape<start = 0, end = 1>(x) {numbers} e = Add(q, m) f = Add(e, m)
+        pads = Concat<axis = 0>(f, zero, zero, zero) y = Pad(x, pads) }}""")
+    onnx.save(model, tmp_path / "net.onnx")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Of open sizes.
+        function = takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache").load(device="local-sync").function()
+    session = runtime.InferenceSession(tmp_path / "net.onnx")
+    for count in (1, 3, 8, 9, 20):
+        x = np.ones((count, 2), np.float32)
+        np.testing.assert_array_equal(function(x), session.run(None, {"x": x})[0], err_msg=str(count))
+
+
+@pytest.mark.parametrize("numbers", ["Identity(rows)", "Sub(rows, one)", "Add(i, one)"])
+def test_quotients_of_what_is_not_negative_stay(numbers):
+    model = network(f"""net (float[N,2] x, int64[70] i) => (int64[n] y) <int64[1] one = {{1}}, int64[1] m = {{8}}> {{
+        rows = Shape<start = 0, end = 1>(x) n = {numbers} y = Div(n, m) }}""")
+    assert "Max" not in [node.op_type for node in bounds.bound(model).graph.node]
