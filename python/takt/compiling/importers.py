@@ -138,6 +138,7 @@ def _read_mlir(data: bytes) -> Source:
 
 def _read_onnx(path: pathlib.Path, shapes: Sequence[static_shapes.Shapes] = ()) -> Source:
     model = _load_onnx(path)
+    static_shapes.forget_recorded(model)
     if len(shapes) < 2:
         return _read_network(static_shapes.fix(model, shapes[0]) if shapes else model, path)
     networks = [static_shapes.fix(model, each) for each in shapes]

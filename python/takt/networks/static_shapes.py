@@ -64,6 +64,15 @@ def fix(model: Any, shapes: Shapes) -> Any:
     return fixed
 
 
+def forget_recorded(model: Any) -> None:
+    """Leaves the sizes of results open if those of inputs are: an exporter may state those of the call that it
+    recorded. What follows from the inputs is inferred again."""
+    for value in model.graph.output if open_inputs(model) else ():
+        for dim in _dims(value):
+            if dim.HasField("dim_value"):
+                dim.Clear()
+
+
 def open_inputs(model: Any) -> dict[str, str]:
     """The inputs with open dimensions: their shapes, such as "batchx3x?x?"."""
     return {name: "x".join(sizes) for name, sizes in sizes_of_inputs(model).items()

@@ -2,6 +2,7 @@
 
 import functools
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -531,6 +532,24 @@ def test_constants_of_old_files_are_inputs(needs_compiler, tmp_path):
 def test_wrong_shapes_of_results_are_replaced():
     model = model_of([helper.make_node("Relu", ["x"], ["y"])], {"x": [2, 3]}, {"y": [1, "n"]})
     assert shape_of(porter.port(model).graph.output[0]) == [2, 3]
+
+
+@pytest.mark.parametrize("recipe", [None, "plain"])
+def test_sizes_of_results_that_an_exporter_recorded_are_open(needs_compiler, tmp_path, recipe):
+    """They were believed, and a call read beyond its tensors."""
+    node = helper.make_node
+    model = model_of(
+        [node("Shape", ["x"], ["shape"]), node("ReduceProd", ["shape"], ["count"]), node("Relu", ["x"], ["r"]),
+         node("Reshape", ["r", "count"], ["y"])], {"x": ["rows", "columns"]}, {"y": [6]})
+    onnx.save(model, tmp_path / "net.onnx")
+    for shapes in (None, {"rows": 4, "columns": 5}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Of open sizes.
+            artifact = takt.compile(tmp_path / "net.onnx", cache=tmp_path, recipe=recipe, shapes=shapes)
+        function = artifact.load(device="local-sync").function()
+        for rows in (1, 4) if shapes is None else (4,):
+            x = floats(rows, 5)
+            np.testing.assert_array_equal(function(x), np.maximum(x, 0).reshape(-1))
 
 
 @pytest.mark.parametrize("zero", [None, np.int8(3), np.arange(4, dtype=np.int8)])
