@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import math
 from typing import Any
 
+from ..networks import open_sizes
 from . import tiled_calls
 
 _TILE_NUMBERS = 1 << 15  # Of the rows or columns that a tile searches.
@@ -59,17 +62,25 @@ class TopKRewriter:
 
     def find_extremes(self, node: Any, is_least: bool) -> bool:
         """Along an axis that is not the last: the compiler looks at one column after another."""
-        source, shape, own = node.input[0], self.shape(node.input[0]), self.attributes(node)
-        if not shape or source not in self.dynamic or not self.is_float(source) or math.prod(shape) >= 1 << 31:
+        source, shape, own = node.input[0], self.sizes(node.input[0]), self.attributes(node)
+        if not shape or source not in self.dynamic or not self.is_float(source):
             return False
-        axis = own.get("axis", 0) % len(shape)
-        outer, count, inner = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1:])
-        if inner < _INNER_MIN or not outer * count:
+        axis, likely = own.get("axis", 0) % len(shape), list(map(open_sizes.nominal, shape))
+        outer, count, inner = math.prod(likely[:axis]), likely[axis], math.prod(likely[axis + 1:])
+        if inner < _INNER_MIN or not 0 < outer * count * inner < 1 << 31:
             return False
         call = tiled_calls.TiledCall(
             "takt_arg_max_f32", ("f32", "i32"),
             (outer, count, inner, int(is_least), own.get("select_last_index", 0)), (), 1, outer * inner,
-            tiled_calls.even_rows(outer * inner, _TILE_NUMBERS // count, 64), math.prod(shape))
+            tiled_calls.even_rows(outer * inner, _TILE_NUMBERS // count, 64), math.prod(likely))
+        if open_sizes.is_open(shape):
+            names, kept = tiled_calls.names_of(shape), (*shape[:axis], *shape[axis + 1:])
+            product = functools.partial(tiled_calls.product_of, names=names)
+            sizes = map(product, (shape[:axis], shape[axis:axis + 1], shape[axis + 1:]))
+            call = dataclasses.replace(
+                call, numbers=(*sizes, *call.numbers[3:]), rows=0, tile_rows=0,
+                axes=tuple(tuple(names[size] for size in each if size in names) for each in (shape, kept)),
+                open_rows=tiled_calls.OpenRows(product(kept), product(shape[axis:axis + 1]), _TILE_NUMBERS, 64))
         result = (*shape[:axis], *([1] if own.get("keepdims", 1) else []), *shape[axis + 1:])
         places = self.kernel(call, [self.to_first(source)], self.fresh("top"), result, self.onnx.TensorProto.INT32)
         self.emit("Cast", [places], node.output[0], to=self.onnx.TensorProto.INT64)

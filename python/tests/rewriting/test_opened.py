@@ -403,6 +403,21 @@ def test_softmax_takes_rows_of_any_size(needs_compiler, tmp_path, axis):
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.parametrize("axis, operator, keepdims", [(1, "ArgMax", 1), (-2, "ArgMin", 0), (2, "ArgMax", 1)])
+def test_the_greatest_number_is_found_along_axes_of_images_of_each_size(needs_compiler, tmp_path, axis, operator,
+                                                                        keepdims):
+    net, shape = Net(), [None, 3, "rows", "columns"]
+    x = net.conv("x", 3, 8, kernel=1)
+    places = net.node(operator, x, axis=axis, keepdims=keepdims, select_last_index=keepdims)
+    result = net.node("Mul", net.node("Cast", places, to=1), net.constant(np.float32(0.5)))
+    calls, _ = functions(net.model(shape, result))
+    assert calls == {"takt_conv2d_f32": 1, "takt_arg_max_f32": 1}, calls
+    for artifact, got, want in results(tmp_path, net, shape, result,
+                                       [(1, 3, 7, 9), (3, 3, 1, 1), (2, 3, 200, 150)], recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        np.testing.assert_array_equal(got, want)
+
+
 def test_what_is_no_norm_of_layers_stays():
     def spoiled(change):
         """`change` of the nodes of a norm, by their operators."""
