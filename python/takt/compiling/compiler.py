@@ -643,11 +643,15 @@ class Job:
     def _run_compiler(
         self, source: pathlib.Path, target: pathlib.Path, flags: list[str], recipe: recipes.Recipe
     ) -> None:
-        importers.run_tool(
-            [importers.find_program("iree-compile"), os.fspath(source), "-o", os.fspath(target), *flags],
-            f"compiling with recipe {recipe.name}",
-            timeout=self.timeout,
-        )
+        what = f"compiling with recipe {recipe.name}"
+        with tempfile.TemporaryDirectory(dir=target.parent) as listings:
+            importers.run_tool(
+                [importers.find_program("iree-compile"), os.fspath(source), "-o", os.fspath(target), *flags,
+                 f"--iree-hal-dump-executable-sources-to={listings}"],
+                what, timeout=self.timeout)
+            wide = next(dispatches.too_wide(listing.read_text() for listing in pathlib.Path(listings).iterdir()), None)
+        if wide is not None:
+            raise CompileError(f"{what}: {wide}")
 
 
 def compiler_version() -> str:

@@ -4,12 +4,25 @@ that workers share out."""
 from __future__ import annotations
 
 import re
-from typing import Iterator, Mapping, Sequence
+from typing import Iterable, Iterator, Mapping, Sequence
 
 from ..errors import CompileError
 
 _FUNCTION = re.compile(r"^ *func\.func (?:\w+ )?@([\w$.-]+)\(\) attributes \{translation_info", re.MULTILINE)
 _TILES = re.compile(r"(lowering_config<[^>]*?\bdistribution = )\[([0-9, ]+)\]")
+
+
+_EXPORT = re.compile(r"hal\.executable\.export public @([\w$.-]+) .*?\bconstants = (\d+)")
+_CONSTANTS_MAX = 64  # As kMaxConstantCount in src/cpu/library_abi.h.
+
+
+def too_wide(listings: Iterable[str]) -> Iterator[str]:
+    """For each dispatch for which no module of the CPU can be loaded: what it has too much of. `listings` are of
+    --iree-hal-dump-executable-sources-to."""
+    for text in listings:
+        for name, count in _EXPORT.findall(text) if '<"llvm-cpu"' in text else ():
+            if int(count) > _CONSTANTS_MAX:
+                yield f"dispatch {name} takes {count} numbers beside its tensors; a module has {_CONSTANTS_MAX} at most"
 
 
 def _functions(text: str) -> Iterator[tuple[str, int, int]]:

@@ -645,3 +645,30 @@ def test_errors_of_the_compiler_name_the_file(needs_compiler, tmp_path):
     path.write_text("func.func @broken() {\n")
     with pytest.raises(takt.CompileError, match="broken.mlir: .*channels_last"):
         takt.compile(path, cache=tmp_path / "cache")
+
+
+@pytest.mark.parametrize("count, fits", [(32, True), (33, False)])
+def test_a_dispatch_with_more_numbers_than_a_module_has_does_not_compile(needs_compiler, tmp_path, count, fits):
+    """Each of these is two numbers of the dispatch."""
+    names = [f"%n{i}" for i in range(count)]
+    sums = "\n".join(f"    %s{i + 1} = arith.addi %s{i}, {name} : i64" for i, name in enumerate(names))
+    path = tmp_path / "sum.mlir"
+    path.write_text(f"""
+#same = affine_map<(i) -> (i)>
+func.func @sum(%x: tensor<4xi64>, {", ".join(f"{name}: i64" for name in names)}) -> tensor<4xi64> {{
+  %empty = tensor.empty() : tensor<4xi64>
+  %0 = linalg.generic {{indexing_maps = [#same, #same], iterator_types = ["parallel"]}}
+      ins(%x : tensor<4xi64>) outs(%empty : tensor<4xi64>) {{
+  ^bb0(%s0: i64, %old: i64):
+{sums}
+    linalg.yield %s{count} : i64
+  }} -> tensor<4xi64>
+  return %0 : tensor<4xi64>
+}}
+""")
+    if fits:
+        function = takt.compile(path, cache=tmp_path).load(device="local-sync").function()
+        np.testing.assert_array_equal(function(np.arange(4), *range(count)), np.arange(4) + sum(range(count)))
+    else:
+        with pytest.raises(takt.CompileError, match=f"takes {2 * count} numbers beside its tensors"):
+            takt.compile(path, cache=tmp_path)
