@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 from typing import Any
 
@@ -19,7 +18,7 @@ class TopKRewriter:
 
     def on_topk(self, node: Any) -> bool:
         """The compiler sorts each row, pair by pair."""
-        source, shape, most = node.input[0], self.shape(node.input[0]), self.constants.get(node.input[1])
+        source, shape, most = node.input[0], self.sizes(node.input[0]), self.constants.get(node.input[1])
         attributes = self.attributes(node)
         kinds = self.onnx.TensorProto
         integers = (kinds.INT64, kinds.INT32, kinds.INT16, kinds.INT8, kinds.UINT32, kinds.UINT16, kinds.UINT8)
@@ -27,8 +26,10 @@ class TopKRewriter:
         if not shape or most is None or source not in self.dynamic or element not in (kinds.FLOAT, *integers):
             return False
         axis = attributes.get("axis", -1) % len(shape)
-        rows, count, most = math.prod(shape) // max(1, shape[axis]), shape[axis], int(most.reshape(-1)[0])
-        if not 1 <= most <= count or math.prod(shape) >= 1 << 31:
+        likely, most = list(map(open_sizes.nominal, shape)), int(most.reshape(-1)[0])
+        count = likely[axis]
+        rows = math.prod(likely) // max(1, count)
+        if not 1 <= most <= (math.inf if isinstance(shape[axis], open_sizes.Open) else count) or rows * count >= 1 << 31:
             return False
         # The axis as the last one, and back.
         order = [i for i in range(len(shape)) if i != axis] + [axis]
@@ -43,6 +44,9 @@ class TopKRewriter:
         call = tiled_calls.TiledCall(
             f"takt_top_k_{kind}", (kind, "i32"), (rows, count, most, int(not attributes.get("largest", 1))), (), 1,
             rows, max(1, min(rows, _TILE_NUMBERS // count)), rows * count * count)
+        if open_sizes.is_open(shape):
+            call = self.of_open_sizes(call, shape, (shape[:axis] + shape[axis + 1:], shape[axis:axis + 1]), 1, [
+                tuple(shape[i] for i in order), tuple(turned)])
         places = self.kernel(call, [numbers], self.fresh("top"), tuple(turned), kinds.INT32)
         values, found = node.output[0], node.output[1] or self.fresh("top")
         if axis == len(shape) - 1:
@@ -74,14 +78,24 @@ class TopKRewriter:
             (outer, count, inner, int(is_least), own.get("select_last_index", 0)), (), 1, outer * inner,
             tiled_calls.even_rows(outer * inner, _TILE_NUMBERS // count, 64), math.prod(likely))
         if open_sizes.is_open(shape):
-            names, kept = tiled_calls.names_of(shape), (*shape[:axis], *shape[axis + 1:])
-            product = functools.partial(tiled_calls.product_of, names=names)
-            sizes = map(product, (shape[:axis], shape[axis:axis + 1], shape[axis + 1:]))
-            call = dataclasses.replace(
-                call, numbers=(*sizes, *call.numbers[3:]), rows=0, tile_rows=0,
-                axes=tuple(tuple(names[size] for size in each if size in names) for each in (shape, kept)),
-                open_rows=tiled_calls.OpenRows(product(kept), product(shape[axis:axis + 1]), _TILE_NUMBERS, 64))
+            parts = shape[:axis], shape[axis:axis + 1], shape[axis + 1:]
+            call = self.of_open_sizes(call, shape, parts, 64, [shape, parts[0] + parts[2]])
         result = (*shape[:axis], *([1] if own.get("keepdims", 1) else []), *shape[axis + 1:])
         places = self.kernel(call, [self.to_first(source)], self.fresh("top"), result, self.onnx.TensorProto.INT32)
         self.emit("Cast", [places], node.output[0], to=self.onnx.TensorProto.INT64)
         return True
+
+    def of_open_sizes(self, call: tiled_calls.TiledCall, shape: open_sizes.Sizes, parts: tuple[open_sizes.Sizes, ...],
+                      multiple: int, tensors: list[open_sizes.Sizes]) -> tiled_calls.TiledCall:
+        """The call that was made for what open sizes may be, for all that they may be.
+
+        parts     Its first numbers are products of these. The second one is the axis along which it searches.
+        multiple  A tile has so many rows, or a multiple of them.
+        tensors   the sizes of its operand and of its result."""
+        names = tiled_calls.names_of(shape)
+        numbers = [tiled_calls.product_of(part, names) for part in parts]
+        rows = tiled_calls.product_of(sum(parts[2:], parts[0]), names)
+        return dataclasses.replace(
+            call, numbers=(*numbers, *call.numbers[len(parts):]), rows=0, tile_rows=0,
+            axes=tuple(tuple(names[size] for size in sizes if size in names) for sizes in tensors),
+            open_rows=tiled_calls.OpenRows(rows, numbers[1], _TILE_NUMBERS, multiple))

@@ -418,6 +418,19 @@ def test_the_greatest_number_is_found_along_axes_of_images_of_each_size(needs_co
         np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.parametrize("axis, shape", [(-1, [None, 4, "columns"]), (1, [None, "rows", 24]), (2, ["batch", 3, 24])])
+def test_the_greatest_numbers_of_rows_of_each_size_are_found(needs_compiler, tmp_path, axis, shape):
+    net = Net()
+    net.nodes.append(onnx.helper.make_node("TopK", ["x", net.constant(np.array([3]))], ["values", "places"], axis=axis))
+    result = net.node("Add", "values", net.node("Cast", "places", to=1))
+    calls, _ = functions(net.model(shape, result))
+    assert calls == {"takt_top_k_f32": 1}, calls
+    sizes = [tuple(size if isinstance(size, int) else count for size in shape) for count in (3, 7, 300)]
+    for artifact, got, want in results(tmp_path, net, shape, result, sizes, recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        np.testing.assert_array_equal(got, want)
+
+
 def test_what_is_no_norm_of_layers_stays():
     def spoiled(change):
         """`change` of the nodes of a norm, by their operators."""
