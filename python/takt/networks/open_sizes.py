@@ -143,6 +143,8 @@ class _Sizes(counts.Counts):
         """Numbers that are computed of others, such as those of a sequence and of what came before it, or that a
         constant takes."""
         numbers = [self.counts.get(name) for name in node.input]
+        if node.op_type == "Concat":
+            return self.joined_numbers(node)
         if node.op_type == "Where" and node.input[0] in self.constants and None not in numbers[1:]:
             chosen = self.constants[node.input[0]].reshape(-1).tolist()
             return ([pair[not is_first] for is_first, *pair in zip(chosen, *numbers[1:])]
@@ -153,6 +155,18 @@ class _Sizes(counts.Counts):
         if node.op_type not in _ARITHMETIC or self.elements.get(node.output[0]) not in counts.WHOLE:
             return None
         return self.each(node, lambda pair: None if None in pair else _ARITHMETIC[node.op_type](*pair))
+
+    def joined_numbers(self, node: Any) -> list[Size | None] | None:
+        """Numbers of which some are known, such as those of samples and channels before computed sizes."""
+        if self.elements.get(node.output[0]) not in counts.WHOLE:
+            return None
+        joined: list[Size | None] = []
+        for name in node.input:
+            sizes = self.sizes.get(name)
+            if sizes is None or len(sizes) != 1 or isinstance(sizes[0], Open):
+                return None
+            joined += self.counts.get(name) or [None] * sizes[0]
+        return joined
 
     def wanted(self, name: str) -> list[Size | None] | None:
         """The sizes that a tensor of numbers states; None for one that may be negative, which stands for another."""
@@ -291,6 +305,13 @@ class _Sizes(counts.Counts):
         result[place] = _joined([each[place] for each in inputs])
         return result
 
+    def of_pad(self, node: Any, inputs: list[list[Size] | None], own: dict[str, Any]) -> list[Size | None] | None:
+        pads = self.counts.get(node.input[1]) if len(node.input) in (2, 3) else None
+        if pads is None or len(pads) != 2 * len(inputs[0]):
+            return None
+        return [size if pair == (0, 0) else None
+                for size, pair in zip(inputs[0], zip(pads, pads[len(inputs[0]):]))]
+
     def of_gather(self, node: Any, inputs: list[list[Size] | None], own: dict[str, Any]) -> list[Size | None] | None:
         if inputs[1] is None:
             return None
@@ -322,9 +343,10 @@ class _Sizes(counts.Counts):
 
     RULES = {
         "Concat": of_concat, "Expand": of_expand, "GRU": of_layer, "Gather": of_gather, "GatherElements": of_places,
-        "GatherND": of_places, "Gemm": of_product, "LSTM": of_layer, "MatMul": of_product, "RNN": of_layer,
-        "Range": of_range, "ReduceMax": of_sum, "ReduceMean": of_sum, "ReduceSum": of_sum, "Reshape": of_reshape,
-        "Slice": of_part, "Split": of_part, "Squeeze": of_squeeze, "Transpose": of_transpose, "Unsqueeze": of_squeeze,
+        "GatherND": of_places, "Gemm": of_product, "LSTM": of_layer, "MatMul": of_product, "Pad": of_pad,
+        "RNN": of_layer, "Range": of_range, "ReduceMax": of_sum, "ReduceMean": of_sum, "ReduceSum": of_sum,
+        "Reshape": of_reshape, "Slice": of_part, "Split": of_part, "Squeeze": of_squeeze, "Transpose": of_transpose,
+        "Unsqueeze": of_squeeze,
     }
 
 

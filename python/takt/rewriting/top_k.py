@@ -29,7 +29,8 @@ class TopKRewriter:
         likely, most = list(map(open_sizes.nominal, shape)), int(most.reshape(-1)[0])
         count = likely[axis]
         rows = math.prod(likely) // max(1, count)
-        if not 1 <= most <= (math.inf if isinstance(shape[axis], open_sizes.Open) else count) or rows * count >= 1 << 31:
+        is_fixed = isinstance(shape[axis], int)
+        if most < 1 or is_fixed and most > count or rows * count >= 1 << 31:
             return False
         # The axis as the last one, and back.
         order = [i for i in range(len(shape)) if i != axis] + [axis]

@@ -233,3 +233,15 @@ def test_sizes_that_do_not_follow_can_be_given():
     assert found["b"] == found["a"] != found["x"] and open_sizes.may_be_equal(found["a"], found["x"])
     found = open_sizes.sizes_of(graph.inferred, {}, graph, {"a": found["x"]})
     assert found["b"] == found["x"] and not open_sizes.may_be_equal(found["b"], (4, 4))
+
+
+def test_sizes_before_computed_ones_are_known():
+    node = helper.make_node
+    nodes = [node("Shape", ["x"], ["shape"]), node("Slice", ["shape", "zero", "two"], ["before"]),
+             node("Slice", ["shape", "two", "four"], ["behind"]), node("Neg", ["behind"], ["less"]),
+             node("Mod", ["less", "eight"], ["more"]), node("Concat", ["before", "more"], ["wanted"], axis=0),
+             node("Resize", ["x", "", "", "wanted"], ["y"]),
+             node("Concat", ["zeros", "more"], ["pads"], axis=0), node("Pad", ["x", "pads"], ["z"])]
+    found = sizes_of(nodes, {"x": [None, 3, None, None]}, "y", zero=[0], two=[2], four=[4], eight=[8], zeros=[0] * 6)
+    for name in "yz":
+        assert found[name][:2] == found["x"][:2] and all(size not in found["x"] for size in found[name][2:]), name

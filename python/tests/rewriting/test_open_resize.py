@@ -89,3 +89,17 @@ def test_other_ways_are_left_to_the_compiler(own):
     small = net.conv(large, 9, 9, strides=[2, 2])
     result = net.node("Relu", net.node("Resize", small, "", "", sizes_of(net, large, 9), **own))
     assert calls_of(net, result) == (0, 0)
+
+
+def test_sizes_that_floats_give_leave_the_channels_known(needs_compiler, tmp_path):
+    """As exporters write a factor that is found again."""
+    net = Net()
+    x = net.conv("x", 3, 16)
+    own = net.node("Slice", net.node("Shape", x), net.constant(np.array([2])), net.constant(np.array([4])))
+    wide = net.node("Floor", net.node("Mul", net.node("Cast", own, to=1), net.constant(np.float32(1.5))))
+    channels = net.node("Slice", net.node("Shape", x), net.constant(np.array([0])), net.constant(np.array([2])))
+    sizes = net.node("Concat", channels, net.node("Cast", wide, to=7), axis=0)
+    result = net.conv(net.node("Resize", x, "", "", sizes, mode="linear"), 16, 8)
+    calls, _ = functions(net.model([1, 3, None, None], result))
+    assert calls == {"takt_conv2d_f32": 2, "takt_blend_f32": 2}, calls
+    check(results(tmp_path, net, [1, 3, None, None], result, SIZES), 8, 1)
