@@ -87,6 +87,11 @@ class ResizePorter:
         compiler resizes these alone."""
         _, _, scales, sizes = [*node.input, *[""] * 3][:4]
         given = self.constants.get(sizes or scales)
+        if given is None and rank == 3 and sizes:
+            parts = [self.slice(sizes, 0, begin, end) for begin, end in ((0, 2), (2, 3))]
+            wanted = self.emit("Concat", [parts[0], self.constant(np.array([1])), parts[1]], axis=0)
+            self.emit_as_image(node, self.constant(np.array([2])), wanted, True)
+            return True
         if rank not in (2, 3) or given is None or given.size != rank:
             return False
         before = self.shapes[node.input[0]] if sizes else [1] * rank
@@ -96,10 +101,15 @@ class ResizePorter:
         places = [0, 1] if rank == 2 else [2] if is_kept[1] else [0]
         wanted = self.constant(np.insert(given, places if rank == 3 else [0, 0], 1))
         axes = self.constant(np.array(places))
-        image = self.emit("Unsqueeze", [node.input[0], axes])
-        found = self.emit("Resize", [image, "", *(["", wanted] if sizes else [wanted])], **self.attributes(node))
-        self.emit("Squeeze", [found, axes], node.output[0])
+        self.emit_as_image(node, axes, wanted, bool(sizes))
         return True
+
+    def emit_as_image(self, node: Any, axes: str, wanted: str, are_sizes: bool) -> None:
+        """axes  that the image has more.
+        wanted  its sizes behind the Resize, or its scales."""
+        image = self.emit("Unsqueeze", [node.input[0], axes])
+        found = self.emit("Resize", [image, "", *(["", wanted] if are_sizes else [wanted])], **self.attributes(node))
+        self.emit("Squeeze", [found, axes], node.output[0])
 
     def resize_turned(self, node: Any, axes: list[_Axis]) -> None:
         """The rows and the columns of an image with the channels last, for example, become its last dimensions."""

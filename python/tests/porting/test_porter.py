@@ -534,6 +534,26 @@ def test_wrong_shapes_of_results_are_replaced():
     assert shape_of(porter.port(model).graph.output[0]) == [2, 3]
 
 
+@pytest.mark.parametrize("own", [{"mode": "linear"}, {"mode": "nearest", "nearest_mode": "floor",
+                                                      "coordinate_transformation_mode": "asymmetric"}])
+def test_sequences_are_resized_to_computed_lengths(needs_compiler, tmp_path, own):
+    runtime = pytest.importorskip("onnxruntime")
+    node = helper.make_node
+    model = model_of(
+        [node("Shape", ["x"], ["before"], end=2), node("Shape", ["x"], ["steps"], start=2),
+         node("Mul", ["steps", "three"], ["more"]), node("Div", ["more", "two"], ["most"]),
+         node("Concat", ["before", "most"], ["sizes"], axis=0), node("Resize", ["x", "", "", "sizes"], ["y"], **own)],
+        {"x": ["n", 3, "steps"]}, {"y": [None] * 3}, three=[3], two=[2])
+    onnx.save(model, tmp_path / "net.onnx")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Of open sizes.
+        function = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load(device="local-sync").function()
+    session = runtime.InferenceSession(tmp_path / "net.onnx")
+    for shape in ((1, 3, 1), (2, 3, 9), (3, 3, 40)):
+        x = floats(*shape)
+        np.testing.assert_allclose(function(x), session.run(None, {"x": x})[0], rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("recipe", [None, "plain"])
 def test_sizes_of_results_that_an_exporter_recorded_are_open(needs_compiler, tmp_path, recipe):
     """They were believed, and a call read beyond its tensors."""
