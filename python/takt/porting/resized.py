@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import CompileError
 from ..networks import sampling
 
 _GATHERS_MAX = 8  # With more elements a result, the axis is a product of matrices.
@@ -59,6 +60,10 @@ class ResizePorter:
             return True
         if is_known and self.resize_as_image(node, rank):
             return True
+        unknown = [key for key in ("axes", "antialias", "exclude_outside") if own.get(key, 0)]
+        if axes is None and (unknown or way == "tf_crop_and_resize"):
+            raise CompileError(f"Resize {node.name or node.output[0]!r}: with {' and '.join(unknown) or way} all of its "
+                               "sizes must be known; `shapes` gives those of inputs")
         if axes is None or mode != "nearest" and not is_float:
             return False
         if is_known and rank == 4 and all(each.axis > 1 for each in axes):

@@ -554,6 +554,17 @@ def test_sequences_are_resized_to_computed_lengths(needs_compiler, tmp_path, own
         np.testing.assert_allclose(function(x), session.run(None, {"x": x})[0], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("own, what", [({"antialias": 1}, "antialias"), ({"axes": [2, 3]}, "axes"),
+                                       ({"coordinate_transformation_mode": "tf_crop_and_resize"}, "tf_crop_and_resize")])
+def test_a_resize_that_needs_known_sizes_says_so(own, what):
+    scales = [2.0] * (2 if "axes" in own else 4)
+    model = model_of(
+        [helper.make_node("Resize", ["x", "", "scales"], ["y"], name="large", mode="linear", **own)],
+        {"x": [1, 3, "rows", 8]}, {"y": [None] * 4}, opset=19, scales=np.array(scales, np.float32))
+    with pytest.raises(takt.CompileError, match=f"Resize 'large': with {what} all of its sizes must be known"):
+        porter.port(model)
+
+
 @pytest.mark.parametrize("recipe", [None, "plain"])
 def test_sizes_of_results_that_an_exporter_recorded_are_open(needs_compiler, tmp_path, recipe):
     """They were believed, and a call read beyond its tensors."""
