@@ -62,8 +62,9 @@ class ResizePorter:
             return True
         unknown = [key for key in ("axes", "antialias", "exclude_outside") if own.get(key, 0)]
         if axes is None and (unknown or way == "tf_crop_and_resize"):
-            raise CompileError(f"Resize {node.name or node.output[0]!r}: with {' and '.join(unknown) or way} all of its "
-                               "sizes must be known; `shapes` gives those of inputs")
+            what = " and ".join(unknown) or way
+            raise CompileError(f"Resize {node.name or node.output[0]!r}: with {what} all of its sizes must be known; "
+                               "`shapes` gives those of inputs")
         if axes is None or mode != "nearest" and not is_float:
             return False
         if is_known and rank == 4 and all(each.axis > 1 for each in axes):

@@ -554,8 +554,9 @@ def test_sequences_are_resized_to_computed_lengths(needs_compiler, tmp_path, own
         np.testing.assert_allclose(function(x), session.run(None, {"x": x})[0], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("own, what", [({"antialias": 1}, "antialias"), ({"axes": [2, 3]}, "axes"),
-                                       ({"coordinate_transformation_mode": "tf_crop_and_resize"}, "tf_crop_and_resize")])
+@pytest.mark.parametrize("own, what", [
+    ({"antialias": 1}, "antialias"), ({"axes": [2, 3]}, "axes"),
+    ({"coordinate_transformation_mode": "tf_crop_and_resize"}, "tf_crop_and_resize")])
 def test_a_resize_that_needs_known_sizes_says_so(own, what):
     scales = [2.0] * (2 if "axes" in own else 4)
     model = model_of(
