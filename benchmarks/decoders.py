@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Times a decoder of language with a cache of keys and values on Takt and ONNX Runtime, in turns: a step of one token and
-one of 32, in floats and with weights of four bits.
+"""Times a decoder of language with a cache of keys and values on Takt and ONNX Runtime, in turns: a step of one token
+and one of 32, in floats and with weights of four bits.
 
 usage: decoders.py WORK [--layers 4] [--width 768] [--past 128] [--threads 1,2] [--seconds 3] [--json]
        WORK   a folder for networks and modules

@@ -23,13 +23,13 @@
 
 namespace takt::kernels {
 
-// So many products of two differences of bytes have a sum of 32 bits.
+// The sum of as many products of two differences of bytes has 32 bits.
 inline constexpr int64_t kAttentionI8KeysMax = 1 << 15;
 // The most keys, and bytes of all keys or of all values of a head, for which a
 // stack has the memory.
 inline constexpr int64_t kAttentionI8OwnKeysMax = 2048;
 inline constexpr int64_t kAttentionI8OwnBytesMax = 1 << 16;
-// Of the scratch memory for more.
+// The size of the scratch memory for more.
 inline constexpr size_t kAttentionI8ScratchBytes = 10 << 20;
 inline constexpr int64_t kAttentionI8TableSize = 256;
 

@@ -79,7 +79,7 @@ struct Problem {
     return result;
   }
 
-  // Computes all tiles of so many rows and groups.
+  // Computes all results in tiles of `rows` rows and `groups` groups.
   std::vector<float> Run(const KernelTable& kernels, int64_t rows,
                          int64_t groups, bool in_bytes) const {
     std::vector<float> output(static_cast<size_t>(s.rows * s.columns), -1.f);

@@ -185,11 +185,15 @@ TEST_F(FlagsTest, HelpListsTheFlagsWithTheirDefaults) {
   EXPECT_THAT(flags_.HelpText(), HasSubstr("One of one, two."));
 }
 
-TEST(FlagsHelpTest, ACommandHasItsOwnFlags) {
+ToolInfo WithTwoCommands() {
   ToolInfo info;
   info.name = "tool";
   info.commands = {{"go", "THERE", "Goes."}, {"stay", "HERE", "Stays."}};
-  Flags flags(info);
+  return info;
+}
+
+TEST(FlagsHelpTest, ACommandHasItsOwnFlags) {
+  Flags flags(WithTwoCommands());
   std::string text;
   flags.SetCommands({"go"});
   flags.AddText("speed", &text, "How fast.");
@@ -207,10 +211,7 @@ TEST(FlagsHelpTest, ACommandHasItsOwnFlags) {
 
 TEST(FlagsHelpTest, ACommandRefusesFlagsOfOthers) {
   const auto error = [](const std::vector<std::string>& arguments) {
-    ToolInfo info;
-    info.name = "tool";
-    info.commands = {{"go", "THERE", "Goes."}, {"stay", "HERE", "Stays."}};
-    Flags flags(info);
+    Flags flags(WithTwoCommands());
     std::string text;
     flags.SetCommands({"go"});
     flags.AddText("speed", &text, "How fast.");

@@ -40,8 +40,8 @@ class Bits:
 
 
 def find(weights: np.ndarray) -> Bits | None:
-    """Float32 weights [inputs][columns] as codes of four bits; None if they are none. A file may have them as bytes or
-    words of any layout: it is floats that tell."""
+    """Float32 weights [inputs][columns] as codes of four bits; None if they are none. Files store such weights in many
+    ways, which are all floats here."""
     sample = weights[:_SAMPLE[0], :_SAMPLE[1]]
     for block in _BLOCKS:
         if len(weights) % block == 0 and len(sample) % block == 0 and _found(sample, block) is not None:
