@@ -18,6 +18,7 @@ _WORD = 8  # Weights of a word.
 _BLOCKS = (256, 128, 64, 32, 16)  # Inputs that share a scale.
 _SYMMETRIC = 8  # The code of 0 where all blocks have the same.
 _CODES = 16
+_CUT_MIN = 256  # Columns, if they are no whole groups.
 _TOLERANCE = 1e-6  # Of the range of a block: scales and weights were rounded to floats.
 _SAMPLE = (256, 64)  # Inputs and columns that are looked at first.
 _COLUMNS = 1024  # That are looked at together.
@@ -37,6 +38,13 @@ class Bits:
     codes: np.ndarray
     scales: np.ndarray
     zeros: np.ndarray
+
+    def widened(self, columns: int) -> Bits:
+        """The same with so many further columns, which are 0."""
+        codes, scales, zeros = (
+            each if each.ndim == 1 else np.pad(each, ((0, 0), (0, columns)), constant_values=value)
+            for each, value in ((self.codes, _SYMMETRIC), (self.scales, 0), (self.zeros, _SYMMETRIC)))
+        return Bits(codes, scales, zeros)
 
 
 def find(weights: np.ndarray) -> Bits | None:
@@ -104,10 +112,14 @@ class BitsRewriter:
     def product_of_bits(self, left: str, in_shape: open_sizes.Sizes, weights: np.ndarray, bias: np.ndarray,
                         output: str) -> bool:
         """Where weights are codes of four bits they stay so: they are read in an eighth of the time of floats."""
-        inputs, columns = weights.shape
-        bits = find(weights) if columns % BLOCK == 0 else None
+        inputs, own_columns = weights.shape
+        more = -own_columns % BLOCK
+        bits = find(weights) if not more or own_columns >= _CUT_MIN else None
         if bits is None:
             return False
+        if more:  # Such as those of a vocabulary. What is computed of them is cut off again.
+            bits, bias = bits.widened(more), np.pad(bias, (0, more))
+        columns = own_columns + more
         is_open = open_sizes.is_open(in_shape)
         rows = math.prod(map(open_sizes.nominal, in_shape[:-1]))
         macs, own_rows = rows * inputs * columns, tiled_calls.even_rows(rows, _ROWS_MAX, _ROWS_SHARED)
@@ -120,6 +132,10 @@ class BitsRewriter:
             "takt_product_i4_f32", ("f32", "i32", "f32", "f32", "f32", "f32"), numbers, (), -(-groups // part),
             0 if is_open else rows, own_rows, macs)
         words, scales, zeros = pack(bits)
-        self.kernel(call, [left, *map(self.constant, (words, scales, zeros, bias))], output,
-                    (*in_shape[:-1], columns))
+        operands = [left, *map(self.constant, (words, scales, zeros, bias))]
+        wide = self.fresh("wide") if more else output
+        self.kernel(call, operands, wide, (*in_shape[:-1], columns))
+        if more:
+            begin, end, axis = (self.constant(np.array([each])) for each in (0, own_columns, -1))
+            self.emit("Slice", [wide, begin, end, axis], output)
         return True

@@ -80,7 +80,10 @@ def test_products_of_bits_agree(needs_compiler, tmp_path):
     net = Net()
     x = net.node("Gemm", "x", net.constant(of_bits(64, 48, 32).T.copy()), net.weights(48), transB=1)
     cases["gemm"] = net, [37, 64], x
-    counts = {"row": 3, "rows": 3, "gemm": 1}
+    net = Net()
+    x = net.node("MatMul", "x", net.constant(of_bits(64, 299, 32, None)))
+    cases["vocabulary"] = net, [2, 5, 64], net.node("Relu", net.node("Add", x, net.weights(299)))
+    counts = {"row": 3, "rows": 3, "gemm": 1, "vocabulary": 1}
     for name, (calls, _) in check_together(tmp_path, cases).items():
         assert calls == {"takt_product_i4_f32": counts[name]}, name
 
@@ -96,7 +99,7 @@ def test_products_of_bits_of_open_rows_agree(needs_compiler, tmp_path):
     assert [kernel.function for kernel in kernels] == ["takt_product_i4_f32"] * 3
 
 
-def test_columns_of_no_whole_group_stay_floats():
+def test_few_columns_of_no_whole_group_stay_floats():
     net = Net()
     result = net.node("MatMul", "x", net.constant(of_bits(64, 24, 32)))
     _, kernels = rewriter.rewrite(net.model([300, 64], result))
