@@ -6,7 +6,7 @@
 
 namespace takt::cpu {
 
-KernelImportState::KernelImportState() : scratch(0) {}
+KernelImportState::KernelImportState() : scratch(0), attention_scratch(0) {}
 
 absl::optional<ImportFunction> FindKernelImport(
     absl::string_view name, const kernels::KernelTable& kernels,

@@ -299,7 +299,7 @@ def _check_content(model: Any) -> None:
     else:
         return
     if not begin:
-        raise InvalidArgument(f"{what} empty: no model")
+        raise CompileError(f"{what} empty: no model")
     if (begin.startswith(b"PK") and b"module.fb" in begin) or begin[4:8] == b"IREE":
         raise InvalidArgument(f"{what} a compiled module: takt.load() loads it")
     if isinstance(model, (bytes, bytearray)) and (begin.startswith(b"\x08") or begin[4:8] == b"TFL3"):

@@ -45,6 +45,7 @@ def test_the_length_is_the_number_of_axes(text, element):
     model = network(element, text)
     model.graph.initializer.append(onnx.numpy_helper.from_array(np.array([0]), "first"))
     row = np.float32([2]) if element == "float" else np.array([2, 1])
-    ported, x = porter.port(model), floats(2, 3)
+    # The length alone: a Resize of axes with open sizes is refused.
+    ported, x = porter.port(model, concerns=lambda node: "row" in node.input), floats(2, 3)
     assert kinds(ported).count("Reshape") == 1
     np.testing.assert_array_equal(ort_run(ported, {"x": x, "row": row})[0], ort_run(model, {"x": x, "row": row})[0])
