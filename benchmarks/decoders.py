@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import pathlib
+import time
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -21,10 +22,11 @@ from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
 
 import takt
 from make_networks import Net
-from open_sizes import turns
+from networks import rest
 
 HEAD = 64  # Numbers of a head.
 BLOCK = 32  # Weights that share a scale.
+REST_SECONDS = 5e-3
 LEVELS = {"f32": None, "4 bits": 0, "4 bits, inputs in bytes": 4}  # The accuracy_level of products.
 
 
@@ -74,6 +76,22 @@ def with_bits(model, level):
     return quantizer.model.model
 
 
+def in_turns(functions, seconds):
+    """The seconds of calls of each function. Between two turns no thread runs, as those of ONNX Runtime do for a while
+    after a call; the first call of a turn wakes them and does not count."""
+    times = [[] for _ in functions]
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for function, own in zip(functions, times):
+            rest(REST_SECONDS)
+            function()
+            for _ in range(5):
+                begin = time.perf_counter()
+                function()
+                own.append(time.perf_counter() - begin)
+    return times
+
+
 def measure(path, threads, seconds):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -86,7 +104,7 @@ def measure(path, threads, seconds):
         function = instance.load(artifact.path, device=device).function()
         error = max(float(np.abs(np.asarray(found) - wanted).max() / np.ptp(wanted))
                     for found, wanted in zip(function(*inputs.values()), session.run(None, inputs)))
-        times = turns([lambda: function(*inputs.values()), lambda: session.run(None, inputs)], seconds)
+        times = in_turns([lambda: function(*inputs.values()), lambda: session.run(None, inputs)], seconds)
     takt_ms, peer_ms = (1e3 * min(each) for each in times)
     return {"takt_ms": takt_ms, "onnxruntime_ms": peer_ms, "ratio": takt_ms / peer_ms, "error": error,
             "module_bytes": os.path.getsize(artifact.path)}
