@@ -563,7 +563,7 @@ def test_what_is_no_model_is_named(needs_compiler, testdata, mlp, tmp_path):
     empty = tmp_path / "empty.mlir"
     empty.write_bytes(b"")
     for model, what in ((empty, "empty.mlir is"), (b"", "these bytes are")):
-        with pytest.raises(takt.InvalidArgument, match=f"{what} empty"):
+        with pytest.raises(takt.CompileError, match=f"{what} empty"):
             takt.compile(model, cache=tmp_path)
     with pytest.raises(TypeError, match="no int"):
         takt.compile(3, cache=tmp_path)
