@@ -50,6 +50,9 @@ class Bits:
 def find(weights: np.ndarray) -> Bits | None:
     """Float32 weights [inputs][columns] as codes of four bits; None if they are none. Files store such weights in many
     ways, which are all floats here."""
+    # The kernel takes sums of inputs away again. What many zeros leave of these would be rounding.
+    if 2 * np.count_nonzero(weights) < weights.size:
+        return None
     sample = weights[:_SAMPLE[0], :_SAMPLE[1]]
     for block in _BLOCKS:
         if len(weights) % block == 0 and len(sample) % block == 0 and _found(sample, block) is not None:
@@ -70,7 +73,7 @@ def _found(weights: np.ndarray, block: int) -> tuple[np.ndarray, np.ndarray, np.
     blocks = weights.astype(np.float64).reshape(-1, block, columns).transpose(0, 2, 1).reshape(-1, block)
     places = np.arange(len(blocks))
     highest = blocks[places, np.abs(blocks).argmax(1)]
-    scales, zeros = np.ones(len(blocks)), np.full(len(blocks), float(_SYMMETRIC))
+    scales, zeros = (highest != 0).astype(float), np.full(len(blocks), float(_SYMMETRIC))
     left = places[highest != 0]
     low, high = np.minimum(blocks.min(1), 0), np.maximum(blocks.max(1), 0)
     for steps, size in [*((-steps, highest) for steps in range(_SYMMETRIC, 0, -1)),
@@ -87,7 +90,7 @@ def _found(weights: np.ndarray, block: int) -> tuple[np.ndarray, np.ndarray, np.
         left = left[~fits]
     if left.size:
         return None
-    codes = np.rint(blocks / scales[:, None]) + zeros[:, None]
+    codes = np.rint(blocks / np.where(scales == 0, 1, scales)[:, None]) + zeros[:, None]
     codes = codes.reshape(-1, columns, block).transpose(0, 2, 1).reshape(inputs, columns).astype(np.uint8)
     return codes, *(each.reshape(-1, columns).astype(np.float32) for each in (scales, zeros))
 

@@ -29,7 +29,7 @@ def meant(found):
     return (found.codes - zeros.astype(np.float64)) * found.scales.repeat(block, 0)
 
 
-@pytest.mark.parametrize("zero, low, high", [(8, 0, 15), (8, 1, 15), (8, 6, 10), (None, 0, 15), (0, 0, 15), (7, 7, 7)])
+@pytest.mark.parametrize("zero, low, high", [(8, 0, 15), (8, 1, 15), (8, 6, 10), (None, 0, 15), (0, 0, 15), (7, 6, 6)])
 @pytest.mark.parametrize("inputs, columns, block", [(16, 16, 16), (96, 32, 32), (512, 1040, 128), (2304, 16, 256)])
 def test_codes_of_blocks_are_found(inputs, columns, block, zero, low, high):
     weights = of_bits(inputs, columns, block, zero, low, high)
@@ -52,6 +52,14 @@ def test_other_weights_have_no_codes():
         weights = of_bits(64, 32, 32)
         weights[3, 3] = bad
         assert bits.find(weights) is None
+
+
+def test_sums_of_inputs_leave_nothing_where_weights_are_zeros():
+    assert bits.find(np.eye(64, dtype=np.float32)) is None
+    weights = of_bits(64, 32, 32)
+    weights[:32, 5] = 0
+    found = bits.find(weights)
+    assert found.scales[0, 5] == 0 and (meant(found) == 0)[:32, 5].all()
 
 
 def test_words_have_the_order_of_the_kernel():
