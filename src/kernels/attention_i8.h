@@ -23,7 +23,7 @@
 
 namespace takt::kernels {
 
-// The sum of as many products of two differences of bytes has 32 bits.
+// A sum of this many products of two differences of bytes fits into 32 bits.
 inline constexpr int64_t kAttentionI8KeysMax = 1 << 15;
 // The most keys, and bytes of all keys or of all values of a head, for which a
 // stack has the memory.

@@ -206,17 +206,21 @@ static void invoke_urgently(takt_function_t* function,
   takt_values_release(1, &result);
 }
 
+static void wait_for_result(takt_invocation_t* invocation) {
+  REQUIRE_OK(takt_invocation_wait(invocation, TAKT_INFINITE_FUTURE));
+  takt_value_t result;
+  REQUIRE_OK(takt_invocation_take_results(invocation, 1, &result));
+  takt_values_release(1, &result);
+  takt_invocation_release(invocation);
+}
+
 static void invoke_and_wait(takt_function_t* function,
                             const takt_value_t* argument) {
   takt_invocation_t* invocation = NULL;
   const takt_value_t arguments[2] = {*argument, *argument};
   REQUIRE_OK(
       takt_async_invoke(function, NULL, 2, arguments, NULL, NULL, &invocation));
-  REQUIRE_OK(takt_invocation_wait(invocation, TAKT_INFINITE_FUTURE));
-  takt_value_t result;
-  REQUIRE_OK(takt_invocation_take_results(invocation, 1, &result));
-  takt_values_release(1, &result);
-  takt_invocation_release(invocation);
+  wait_for_result(invocation);
 }
 
 /* Whether every worker runs, and every backup thread has parked once. */
@@ -335,11 +339,7 @@ static void act_and_wait(takt_function_t* function,
   takt_invocation_t* invocation = NULL;
   REQUIRE_OK(
       takt_async_invoke(function, NULL, 1, argument, NULL, NULL, &invocation));
-  REQUIRE_OK(takt_invocation_wait(invocation, TAKT_INFINITE_FUTURE));
-  takt_value_t result;
-  REQUIRE_OK(takt_invocation_take_results(invocation, 1, &result));
-  takt_values_release(1, &result);
-  takt_invocation_release(invocation);
+  wait_for_result(invocation);
 }
 
 static void calls_of_a_network(void) {

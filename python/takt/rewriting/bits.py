@@ -50,7 +50,8 @@ class Bits:
 def find(weights: np.ndarray) -> Bits | None:
     """Float32 weights [inputs][columns] as codes of four bits; None if they are none. Files store such weights in many
     ways, which are all floats here."""
-    # The kernel takes sums of inputs away again. What many zeros leave of these would be rounding.
+    # The kernel subtracts the code of 0 times the sum of all inputs. Where most weights are 0, the rounding of that sum
+    # could be larger than the result.
     if 2 * np.count_nonzero(weights) < weights.size:
         return None
     sample = weights[:_SAMPLE[0], :_SAMPLE[1]]
