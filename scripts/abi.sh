@@ -5,13 +5,14 @@
 # usage: scripts/abi.sh [--update]
 #        --update: writes packaging/abi/ anew
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 update=OFF
 case ${1:-} in
   "") ;;
   --update) update=ON ;;
   *)
-    sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set/d'
+    print_usage
     [[ $1 == --help ]] && exit 0 || exit 2
     ;;
 esac

@@ -10,6 +10,7 @@
 # The directory stays, so that a second run starts from the bare system again
 # without fetching it: the clone and what was installed are in an overlay.
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 python=
 case ${1:-} in
@@ -18,7 +19,7 @@ case ${1:-} in
     shift
     ;;
   -*)
-    sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set/d'
+    print_usage
     [[ $1 == --help ]] && exit 0 || exit 2
     ;;
 esac

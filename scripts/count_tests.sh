@@ -5,8 +5,9 @@
 # usage: scripts/count_tests.sh [--skipped] LOG     of ctest --verbose
 #        --skipped: prints the skipped tests instead, each with its reason
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 if (($# == 0)) || [[ $1 == -* && $1 != --skipped ]]; then
-  sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set/d'
+  print_usage
   [[ ${1:-} == --help ]] && exit 0 || exit 2
 fi
 if [[ $1 == --skipped ]]; then

@@ -27,11 +27,9 @@
 # For each processor the last line is "CPU: N passed, N failed, N skipped":
 # GoogleTest cases one by one, other tests as one each. The reasons come before.
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-usage() {
-  sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set/d'
-}
 architecture=
 cpus=
 is_for_each_cpu=
@@ -42,7 +40,7 @@ install=1
 arguments=()
 for argument in "$@"; do
   case $argument in
-    --help) usage; exit 0 ;;
+    --help) print_usage; exit 0 ;;
     --cpus) is_for_each_cpu=1 ;;
     --stress=*) stress_seconds=${argument#--stress=} ;;
     --cpus=*) cpus=${argument#--cpus=} ;;
@@ -53,7 +51,7 @@ for argument in "$@"; do
     *) arguments+=("$argument") ;;
   esac
 done
-[[ -n $architecture ]] || { usage >&2; exit 2; }
+[[ -n $architecture ]] || { print_usage >&2; exit 2; }
 : "${build:=build/$architecture}"
 if [[ -z $cpus ]]; then  # qemu's "max" is no processor of riscv64.
   [[ $architecture == riscv64 ]] && cpus=rv64 || cpus=max

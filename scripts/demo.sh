@@ -7,10 +7,11 @@
 #
 # usage: scripts/demo.sh [SECONDS]    of each run; default: 5
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=${1:-5}
 if ! [[ $seconds =~ ^[0-9]+(\.[0-9]+)?$ ]]; then
-  sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set/d'
+  print_usage
   [[ $1 == --help ]] && exit 0 || exit 2
 fi
 demo=build/demo

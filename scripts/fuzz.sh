@@ -8,6 +8,7 @@
 # New inputs go to build/fuzz/corpus/NAME, findings to build/fuzz/findings.
 # Exits with 1 if a target finds something.
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 seconds=20
@@ -20,7 +21,7 @@ for argument in "$@"; do
     --jobs=*) jobs=${argument#--jobs=} ;;
     --build_only) build_only=1 ;;
     --help)
-      sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+      print_usage
       exit 0
       ;;
     -*)

@@ -13,6 +13,7 @@
 #        --releases: compilers and runtimes of older releases in
 #        build/releases, for tests/testdata/regenerate.py
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 
 packages=(
   g++ cmake ninja-build ccache pkg-config
@@ -47,7 +48,7 @@ for argument in "$@"; do
       releases=(3.8.0 3.9.0 3.10.0 3.11.0)
       ;;
     *)
-      sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set/d'
+      print_usage
       [[ $argument == --help ]] && exit 0 || exit 2
       ;;
   esac

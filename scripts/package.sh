@@ -12,6 +12,7 @@
 #
 # If lintian is installed, its errors end the script.
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source=$PWD
 from= output=build/packages root=
@@ -21,7 +22,7 @@ for argument in "$@"; do
     --output=*) output=${argument#--output=} ;;
     --root=*) root=$(realpath -m "${argument#--root=}") ;;
     *)
-      sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set/d'
+      print_usage
       [[ $argument == --help ]] && exit 0 || exit 2
       ;;
   esac

@@ -12,6 +12,7 @@
 # differs from packaging/abi/ (scripts/abi.sh) or if CHANGELOG.md does not name
 # the version. The same commit gives the same archive of sources.
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 output= from= arm64=
 for argument in "$@"; do
@@ -20,7 +21,7 @@ for argument in "$@"; do
     --from=*) from=${argument#--from=} ;;
     --arm64=*) arm64=${argument#--arm64=} ;;
     *)
-      sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set/d'
+      print_usage
       [[ $argument == --help ]] && exit 0 || exit 2
       ;;
   esac

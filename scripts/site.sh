@@ -4,9 +4,10 @@
 # usage: scripts/site.sh        VENV=DIRECTORY: a Python environment; default:
 #                               $VIRTUAL_ENV, else build/venv
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if (($# != 0)); then
-  sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set/d'
+  print_usage
   [[ $1 == --help ]] && exit 0 || exit 2
 fi
 venv=${VENV:-${VIRTUAL_ENV:-build/venv}}

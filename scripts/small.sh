@@ -10,13 +10,14 @@
 # from Debian's source package, once, in build/small-abseil. CMake arguments are
 # options such as -DTAKT_NPU=OFF.
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=build/small
 static=
 arguments=()
 for argument in "$@"; do
   case $argument in
-    --help) sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set/d'; exit 0 ;;
+    --help) print_usage; exit 0 ;;
     --build=*) build=${argument#--build=} ;;
     --static) static=1 ;;
     *) arguments+=("$argument") ;;

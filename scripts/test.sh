@@ -9,6 +9,7 @@
 # The last line is "N passed, N failed": GoogleTest cases one by one, other
 # tests as one each. Exits with 1 if any failed, or none ran.
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 preset=release
@@ -19,7 +20,7 @@ for argument in "$@"; do
     --preset=*) preset=${argument#--preset=} ;;
     --python) python=(--python) ;;
     --help)
-      sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+      print_usage
       exit 0
       ;;
     *) arguments+=("$argument") ;;

@@ -18,10 +18,11 @@ bool HasLine(const SourceFile& script, const std::string& part) {
                      });
 }
 
-// What the script prints and how it ends.
+// What the script prints in its own directory, and how it ends.
 std::string Help(const SourceFile& script) {
-  const std::string command = std::string("bash " TAKT_SOURCE_DIR "/") +
-                              script.path + " --help </dev/null 2>&1";
+  const std::string name = script.path.substr(script.path.find('/') + 1);
+  const std::string command = "cd " TAKT_SOURCE_DIR "/scripts && bash ./" +
+                              name + " --help </dev/null 2>&1";
   std::FILE* const output = popen(command.c_str(), "r");
   std::string text;
   char piece[256];
