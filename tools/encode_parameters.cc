@@ -230,7 +230,7 @@ Status Replace(const Output& output) {
 Status CheckOutputs(const std::vector<Index>& indices,
                     const std::vector<std::string>& outputs) {
   for (const std::string& output : outputs) {
-    // Of "file", npos + 1 is the begin.
+    // Without a scope find() returns npos, and npos + 1 is 0.
     const std::string path = output.substr(output.find('=') + 1);
     const bool is_taken =
         std::any_of(indices.begin(), indices.end(), [&](const Index& index) {
