@@ -969,8 +969,11 @@ dispatch:
 #endif
 
 poll:
+  if (guard.OnlyCounts()) VM_DISPATCH();
   invocation.base_ = base;
-  if (guard.Poll()) VM_DISPATCH();
+  if (!guard.Poll()) goto failed;
+  if (guard.IsInterrupted()) { invocation.pc_ = pc; return Outcome::kInterrupted; }
+  VM_DISPATCH();
 
 failed:
   invocation.base_ = base;

@@ -15,7 +15,7 @@ class Invocation;
 
 class Interpreter {
  public:
-  enum class Outcome { kDone, kParked, kFailed };
+  enum class Outcome { kDone, kParked, kInterrupted, kFailed };
 
   // Runs the invocation from where it stopped last. kFailed leaves the frames
   // as they are and the error in the invocation's guard.

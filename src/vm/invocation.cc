@@ -224,6 +224,10 @@ Invocation::State Invocation::Run() {
     Interpreter::Outcome outcome{};
     TAKT_TRY { outcome = Interpreter::Execute(*this); }
     TAKT_CATCH(const std::bad_alloc&) { return Finish(OutOfMemory()); }
+    if (outcome == Interpreter::Outcome::kInterrupted) {
+      phase_.store(kReady, std::memory_order_release);
+      return State::kReady;
+    }
     if (outcome != Interpreter::Outcome::kParked) {
       return Finish(outcome == Interpreter::Outcome::kDone
                         ? absl::OkStatus()

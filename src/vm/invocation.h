@@ -52,7 +52,8 @@ class alignas(16) Invocation final : public Object {
       Context& context, FunctionRef function, absl::Span<Value> arguments,
       ArgumentRefs refs = ArgumentRefs::kRetain);
 
-  // Runs until done or parked, and says which.
+  // Runs until done or parked, and says which. kReady: it was interrupted, and
+  // Run() is to be called again.
   State Run();
   // Runs to the end, waiting with the context's Waiter whenever parked.
   // Returns status().
@@ -75,6 +76,13 @@ class alignas(16) Invocation final : public Object {
   // Waiter. Set before Run().
   using OnWoken = void (*)(void* argument, Invocation& invocation);
   void SetOnWoken(OnWoken on_woken, void* argument);
+
+  // Lets Run() return between two instructions. `interrupter` is asked on the
+  // running thread, once in some thousand backward branches and calls, whether
+  // it should. Set before Run(); RunToEnd() does not expect it.
+  void SetInterrupter(RunGuard::Interrupter interrupter, void* argument) {
+    guard_.SetInterrupter(interrupter, argument);
+  }
 
   // Ends the invocation with CANCELLED after the native call that it is in, or
   // after some thousand branches. A parked invocation is woken: its native call

@@ -12,6 +12,17 @@ bool RunGuard::Poll() {
          CountSteps(1);
 }
 
+void RunGuard::SetInterrupter(Interrupter interrupter, void* argument) {
+  interrupter_ = interrupter;
+  interrupter_argument_ = argument;
+  attention_.fetch_or(kInterruptible);
+}
+
+bool RunGuard::AskInterrupter() {
+  polls_left_ = kPollsPerQuestion;
+  return interrupter_(interrupter_argument_);
+}
+
 bool RunGuard::CountSteps(uint64_t steps) {
   if (steps > steps_left_ && !TakeSteps(steps - steps_left_)) return false;
   steps_left_ -= steps;

@@ -42,6 +42,24 @@ class RunGuard {
            CountSteps(bytes / 64);
   }
 
+  // Asked at every kPollsPerQuestion-th poll of a branch or call, on the
+  // running thread: true if the invocation is to be interrupted there. Not
+  // while running.
+  using Interrupter = bool (*)(void* argument);
+  static constexpr uint32_t kPollsPerQuestion = 1024;
+  void SetInterrupter(Interrupter interrupter, void* argument);
+  // Counts a poll, and is true if that is all there is to do.
+  bool OnlyCounts() {
+    return attention_.load(std::memory_order_relaxed) == kInterruptible &&
+           --polls_left_ != 0;
+  }
+  // After a poll for which OnlyCounts() is false: whether the invocation is to
+  // be interrupted here.
+  bool IsInterrupted() {
+    return interrupter_ != nullptr &&
+           (polls_left_ == 0 || --polls_left_ == 0) && AskInterrupter();
+  }
+
   // seq_cst, as RequestCancel() and parking need (invocation.cc).
   void Cancel() { attention_.fetch_or(kCancelled); }
   bool is_cancelled() const { return (attention_.load() & kCancelled) != 0; }
@@ -67,16 +85,21 @@ class RunGuard {
  private:
   static constexpr uint8_t kCancelled = 1;
   static constexpr uint8_t kLimited = 2;
+  static constexpr uint8_t kInterruptible = 4;
 
+  bool AskInterrupter();
   bool CountSteps(uint64_t steps);
   // Takes at least `missing` steps from cancellation_.
   bool TakeSteps(uint64_t missing);
 
-  // kCancelled is written by any thread, kLimited before the invocation runs.
+  // kCancelled is written by any thread, the others before the invocation runs.
   // Polled with relaxed order: it orders nothing else.
   std::atomic<uint8_t> attention_{0};
   uint64_t steps_left_ = 0;               // If limited.
   Cancellation* cancellation_ = nullptr;  // Null: it is not a kernel.
+  Interrupter interrupter_ = nullptr;
+  void* interrupter_argument_ = nullptr;
+  uint32_t polls_left_ = kPollsPerQuestion;
   uint64_t memory_limit_ = MemoryAccount::kUnlimited;
   Ref<MemoryAccount> memory_;  // Made when memory is first asked for.
   absl::Status error_;

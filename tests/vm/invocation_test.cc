@@ -686,6 +686,61 @@ TEST(InvocationTest, StepLimitBoundsMemory) {
   }
 }
 
+// f(n) returns the sum of 1 to n, of which each call adds one number.
+ModuleBuilder SumOfCalls() {
+  ModuleBuilder builder("m");
+  BodyBuilder add;
+  add.Block().Emit(Op::kAddI32).U16(0).U16(1).U16(0);
+  add.Emit(Op::kReturn).List({0});
+  const uint32_t callee = builder.AddFunction("0ii_i", add, 2, 0);
+  BodyBuilder body;
+  const uint32_t loop = body.NewLabel();
+  const uint32_t test = body.NewLabel();
+  const uint32_t end = body.NewLabel();
+  body.Block().Emit(Op::kConstI32Zero).U16(1);
+  body.Emit(Op::kConstI32Zero).U16(2);
+  body.Emit(Op::kConstI32).U32(1).U16(4);
+  body.Emit(Op::kBr).Branch(test);
+  body.Block(test).Emit(Op::kCmpLtI32S).U16(1).U16(0).U16(3);
+  body.Emit(Op::kCondBr).U16(3).Branch(loop).Branch(end);
+  body.Block(loop).Emit(Op::kAddI32).U16(1).U16(4).U16(1);
+  body.Emit(Op::kCall).U32(callee).List({2, 1}).List({2});
+  body.Emit(Op::kBr).Branch(test);
+  body.Block(end).Emit(Op::kReturn).List({2});
+  builder.Export("f",
+                 static_cast<int32_t>(builder.AddFunction("0i_i", body, 5, 0)));
+  return builder;
+}
+
+bool Always(void*) { return true; }
+
+TEST(InvocationTest, AnInterruptedProgramGoesOnWhereItStopped) {
+  constexpr int32_t kCount = 20'000;
+  auto context = Link({Load(SumOfCalls())});
+  auto invocation = Start(*context, "f", {i(kCount)});
+  (*invocation)->SetInterrupter(&Always, nullptr);
+  int interrupted = 0;
+  while ((*invocation)->Run() == Invocation::State::kReady) ++interrupted;
+  ASSERT_EQ((*invocation)->state(), Invocation::State::kDone);
+  TAKT_ASSERT_OK((*invocation)->status());
+  EXPECT_EQ((*invocation)->TakeResults()[0].i32(), kCount / 2 * (kCount + 1));
+  // Each time round has a call and a branch back.
+  EXPECT_EQ(interrupted, 2 * kCount / int{RunGuard::kPollsPerQuestion});
+}
+
+TEST(InvocationTest, AnInterruptedProgramMayBeCancelled) {
+  auto context = Link({Load(Endless(Op::kBr))});
+  Ref<ByteBuffer> buffer = *ByteBuffer::Allocate(1, 0);
+  auto invocation = Start(*context, "f", {OfRef(buffer)});
+  (*invocation)->SetInterrupter(&Always, nullptr);
+  ASSERT_EQ((*invocation)->Run(), Invocation::State::kReady);
+  ASSERT_EQ((*invocation)->Run(), Invocation::State::kReady);
+  (*invocation)->RequestCancel();
+  ASSERT_EQ((*invocation)->Run(), Invocation::State::kDone);
+  EXPECT_EQ((*invocation)->status().code(), absl::StatusCode::kCancelled);
+  EXPECT_TRUE(buffer->IsUnique());
+}
+
 absl::Status RunWithMemoryLimit(Context& context, const std::string& name,
                                 std::vector<Value> arguments, uint64_t limit) {
   auto invocation = Start(context, name, std::move(arguments));

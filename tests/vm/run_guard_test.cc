@@ -33,6 +33,26 @@ TEST(RunGuardTest, CancellationEndsWhateverTheLimit) {
   EXPECT_EQ(guard.error().code(), absl::StatusCode::kCancelled);
 }
 
+TEST(RunGuardTest, AsksOnceInManyPollsWhetherItIsInterrupted) {
+  UniqueBlockPool pool(BlockPool::Create());
+  RunGuard guard(*pool);
+  EXPECT_FALSE(guard.IsInterrupted());
+  int asked = 0;
+  guard.SetInterrupter(
+      [](void* count) { return ++*static_cast<int*>(count) == 2; }, &asked);
+  EXPECT_TRUE(guard.wants_attention());
+  EXPECT_TRUE(guard.Poll());
+  for (const uint64_t limit : {uint64_t{0}, UINT64_MAX}) {
+    guard.SetStepLimit(limit);  // With a limit, each poll is looked at.
+    asked = 0;
+    for (uint32_t i = 1; i <= 3 * RunGuard::kPollsPerQuestion; ++i) {
+      const bool interrupts = !guard.OnlyCounts() && guard.IsInterrupted();
+      EXPECT_EQ(interrupts, i == 2 * RunGuard::kPollsPerQuestion);
+      EXPECT_EQ(asked, i / RunGuard::kPollsPerQuestion);
+    }
+  }
+}
+
 TEST(RunGuardTest, AKernelTakesItsStepsFromItsCall) {
   UniqueBlockPool pool(BlockPool::Create());
   const auto call = MakeRef<Cancellation>(Cancellation::Scope::kKernels, 1500);
