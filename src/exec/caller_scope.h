@@ -73,6 +73,7 @@ struct Executor::HelpingCaller::Impl {
   StealingExecutor::CallerScope scope;
   uint32_t lane = 0;
   bool has_worked = false;
+  bool is_late = false;  // The last wait ended at its deadline.
 };
 
 }  // namespace takt::exec

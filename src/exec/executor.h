@@ -167,12 +167,18 @@ class Executor : public Object {
   virtual bool TakesFromBack() const { return false; }
   // A job that runs its tiles by itself calls this between two ranges of them.
   // The executor then moves workers that do not begin to run, and fires timers
-  // that are overdue. True if the calling thread shares its processor with
-  // another one although a processor is free: the job should stop, and be
-  // submitted again, so that another thread continues it there.
+  // that are overdue. True if the job should stop, and be submitted again, so
+  // that another thread continues it: the calling thread shares its processor
+  // with another one although a processor is free, or it waits with a deadline
+  // that has passed.
   virtual bool EndRange() { return false; }
   // The traits of jobs that work for `job`. Errors of FindAffinity().
   absl::StatusOr<JobTraits> FindTraits(const JobAttributes& job);
+
+  // Whether work with these traits, which runs on this thread, is to stop and
+  // to be submitted again: a more urgent job waits, or the thread is to return
+  // to its call.
+  virtual bool MustInterrupt(const JobTraits&) { return false; }
 
   virtual ExecutorStatistics statistics() const = 0;
   Tracer& tracer() const { return *tracer_; }
@@ -192,12 +198,15 @@ class Executor : public Object {
    public:
     // `executor` is borrowed.
     explicit HelpingCaller(Executor& executor, uint8_t lane = 0);
-    ~HelpingCaller();  // Flush().
+    // Flush(); but without workers, after a wait that ended at its deadline, it
+    // runs one job or a part of it.
+    ~HelpingCaller();
     HelpingCaller(const HelpingCaller&) = delete;
     HelpingCaller& operator=(const HelpingCaller&) = delete;
 
     // Runs jobs until Notify() has been called, or `deadline_ns` (of NowNs())
-    // has passed: false then. May be called again afterwards.
+    // has passed: false then. It looks at both between jobs, ranges of tiles,
+    // and parts of programs. May be called again afterwards.
     bool WaitUntilNotified(int64_t deadline_ns);
     // On any thread. The caller may destroy this object as soon as it has seen
     // the notification.

@@ -240,6 +240,13 @@ Worker* StealingExecutor::current_worker() {
   return state != nullptr ? state->worker : nullptr;
 }
 
+bool StealingExecutor::MustInterrupt(const JobTraits& traits) {
+  ThreadState* const state = StateHere();
+  if (state == nullptr) return false;
+  return (state->is_helping_caller() && MustLeave(*state)) ||
+         !state->worker->MayRun(traits);
+}
+
 void StealingExecutor::Trim() {
   trim_count_.fetch_add(1, std::memory_order_seq_cst);
   WakeAll();

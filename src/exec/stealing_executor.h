@@ -101,6 +101,7 @@ class StealingExecutor final : public Executor {
   bool EndRange() override;
   ExecutorStatistics statistics() const override;
   Worker* current_worker() override;
+  bool MustInterrupt(const JobTraits& traits) override;
 
  private:
   friend class Executor::HelpingCaller;

@@ -41,6 +41,7 @@ bool StealingExecutor::RunHelpingCaller(HelpingCaller::Impl& caller,
   const OrdinaryScope ordinary(state);
   const LaneWatchScope watch(*this, state);
   state.lane_min = worker_count() > 0 ? caller.lane : 0;
+  state.leave_ns = deadline_ns;
   state.may_move = worker_count() > 0;
   if (RunKept(state) && state.is_notified()) {
     state.is_working = false;
@@ -170,12 +171,22 @@ Executor::HelpingCaller::~HelpingCaller() {
       executor->cores_->BecomeIdle();
     }
   }
+  const bool is_late = impl()->is_late;
   impl()->~Impl();
-  executor->Flush();
+  if (is_late && executor->worker_count() == 0) {
+    // The thread has no time for all the jobs that it leaves; the next one that
+    // waits runs them. One that never has time runs a part each time.
+    (void)executor->RunReady(NowNs());
+  } else {
+    executor->Flush();
+  }
 }
 
 bool Executor::HelpingCaller::WaitUntilNotified(int64_t deadline_ns) {
-  return impl()->scope.state.executor->RunHelpingCaller(*impl(), deadline_ns);
+  const bool notified =
+      impl()->scope.state.executor->RunHelpingCaller(*impl(), deadline_ns);
+  impl()->is_late = !notified;
+  return notified;
 }
 
 void Executor::HelpingCaller::Notify() {

@@ -39,7 +39,7 @@ bool StealingExecutor::EndRange() {
   if (state == nullptr || state->executor != this) return false;
   MoveLate();
   (void)FireOverdueTimer(*state);  // The job looks whether it is preempted.
-  return MustMove(*state);
+  return MustMove(*state) || (state->is_helping_caller() && MustLeave(*state));
 }
 
 inline RunningWork StealingExecutor::EnterWatchedJob(ThreadState& state,

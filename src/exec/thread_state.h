@@ -166,7 +166,7 @@ struct ThreadState {
   RealTimeThread* real_time = nullptr;  // Null: it has no such priority.
   // Among the jobs that are kept for some workers, it may run this one's.
   uint32_t worker_index = Mailbox::kNoWorker;
-  int64_t leave_ns = kInfiniteFuture;  // When a thread in RunReady() leaves.
+  int64_t leave_ns = kInfiniteFuture;  // When a caller's thread leaves.
 
   bool is_working = false;    // It runs jobs, or looks for some.
   bool is_finishing = false;  // It is in the Finish() of a job.

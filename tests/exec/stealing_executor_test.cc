@@ -1003,6 +1003,63 @@ TEST(HelpingCallerTest, ANotifiedCallerStopsAJobBetweenTwoTiles) {
   executor->Shutdown();
 }
 
+TEST(HelpingCallerTest, ACallerLeavesALongJobAtItsDeadline) {
+  const auto executor = Make(OptionsOf(0));
+  std::atomic<uint32_t> ran{0};
+  const int64_t deadline_ns = NowNs() + 1'000'000;
+  FunctionsJob job;
+  job.tile_count = 1000;
+  job.run = [&](uint32_t begin, uint32_t end, Worker&) {
+    // The second tile ends after the deadline, however long the first takes.
+    while (begin > 0 && NowNs() < deadline_ns) std::this_thread::yield();
+    ran += end - begin;
+    return end;
+  };
+  {
+    Executor::HelpingCaller helper(*executor);
+    executor->Submit(&job);
+    EXPECT_FALSE(helper.WaitUntilNotified(deadline_ns));
+  }
+  EXPECT_LT(ran, 1000u);
+  const uint32_t before = ran;
+  {
+    Executor::HelpingCaller helper(*executor);
+    EXPECT_FALSE(helper.WaitUntilNotified(deadline_ns));
+  }
+  EXPECT_GT(ran, before);  // It has no time, and yet the job goes on.
+  executor->Shutdown();
+  EXPECT_EQ(ran, 1000u);
+}
+
+TEST(MustInterruptTest, WorkStopsForTheDeadlineOfItsThreadAndForUrgentJobs) {
+  const auto executor = Make(OptionsOf(0));
+  EXPECT_FALSE(executor->MustInterrupt({}));  // An ordinary thread.
+  FunctionsJob urgent;
+  urgent.lane = 7;
+  FunctionsJob other;
+  other.finish = [&](Worker&) {
+    EXPECT_FALSE(executor->MustInterrupt({.lane = 3}));
+    std::thread([&] { executor->Submit(&urgent); }).join();
+    EXPECT_TRUE(executor->MustInterrupt({.lane = 3}));
+    EXPECT_FALSE(executor->MustInterrupt({.lane = 7}));
+  };
+  FunctionsJob last;
+  const int64_t deadline_ns = NowNs() + 1'000'000;
+  last.finish = [&](Worker&) {
+    while (!HasPassed(deadline_ns)) std::this_thread::yield();
+    EXPECT_TRUE(executor->MustInterrupt({.lane = 7}));
+  };
+  {
+    Executor::HelpingCaller helper(*executor);
+    urgent.finish = [&](Worker&) { helper.Notify(); };
+    executor->Submit(&other);
+    EXPECT_TRUE(helper.WaitUntilNotified(kInfiniteFuture));
+    executor->Submit(&last);
+    EXPECT_FALSE(helper.WaitUntilNotified(deadline_ns));
+  }
+  executor->Shutdown();
+}
+
 // Threads of an application, which has only `limit` of them.
 struct Threads {
   uint32_t limit = 0;
