@@ -215,7 +215,9 @@ class AsyncCall final : public Object,
   static void OnWaited(hal::FenceWaiter* waiter, const absl::Status& status);
   static void OnSignal(hal::FenceWaiter* waiter, const absl::Status& status);
   static void OnWoken(void* self, vm::Invocation& invocation);
-  void Take() override;  // Its turn: runs the program.
+  Progress Take() override;  // Its turn: runs the program.
+  // Asked while the program runs.
+  static bool IsInterrupted(void* self);
   int32_t LoanLane() const override;
   void OnUrgency(const JobUrgency& urgency, Borrower::Calls* after) override;
 

@@ -98,10 +98,18 @@ absl::StatusOr<Ref<vm::Invocation>> AsyncCall::CreateProgram() {
   recorded.trace_id = trace_.id();
   program->SetJob(recorded);
   program->SetOnWoken(&AsyncCall::OnWoken, this);
+  if (function_->context().executor() != nullptr) {
+    program->SetInterrupter(&AsyncCall::IsInterrupted, this);
+  }
   return program;
 }
 
-void AsyncCall::Take() {
+bool AsyncCall::IsInterrupted(void* self) {
+  auto* const call = static_cast<AsyncCall*>(self);
+  return call->function_->context().executor()->MustInterrupt(call->traits);
+}
+
+CallQueue::Turn::Progress AsyncCall::Take() {
   // A second reference: as soon as the program has parked here, another thread
   // may run it to its end.
   Ref<vm::Invocation> program;
@@ -112,7 +120,7 @@ void AsyncCall::Take() {
     TAKT_CATCH(const std::bad_alloc&) {}
     if (!created.ok()) {
       Complete(created.status());
-      return;
+      return Progress::kDone;
     }
     program = *std::move(created);
     {
@@ -129,11 +137,17 @@ void AsyncCall::Take() {
     program = program_;
   }
   TAKT_CHECK(program != nullptr);
-  if (trace_.Run(*program, is_resumed) == vm::Invocation::State::kParked) {
-    return;
+  switch (trace_.Run(*program, is_resumed)) {
+    case vm::Invocation::State::kParked:
+      return Progress::kDone;
+    case vm::Invocation::State::kReady:
+      return Progress::kInterrupted;
+    default:
+      break;
   }
   program.reset();
   EndProgram();
+  return Progress::kDone;
 }
 
 void AsyncCall::EndProgram() {

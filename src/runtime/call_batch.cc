@@ -173,7 +173,7 @@ void CallBatch::OnWoken(void* self, vm::Invocation& invocation) {
                                                 CallQueue::Where::kWorker);
 }
 
-void CallBatch::Take() {
+CallQueue::Turn::Progress CallBatch::Take() {
   if (program_ == nullptr) {
     // Calls that were cancelled in time do not take part.
     const auto kept = std::stable_partition(
@@ -184,14 +184,14 @@ void CallBatch::Take() {
     if (members_.size() == 1) members_.front()->RunAlone();
     if (members_.size() < 2) {
       Release();
-      return;
+      return Progress::kDone;
     }
     absl::StatusOr<Ref<vm::Invocation>> program = OutOfMemory();
     TAKT_TRY { program = CreateProgram(); }
     TAKT_CATCH(const std::bad_alloc&) {}
     if (!program.ok()) {
       Finish(program.status());
-      return;
+      return Progress::kDone;
     }
     program_ = *std::move(program);
   }
@@ -199,6 +199,7 @@ void CallBatch::Take() {
   // it to its end.
   const Ref<vm::Invocation> program = program_;
   if (program->Run() != vm::Invocation::State::kParked) EndProgram();
+  return Progress::kDone;
 }
 
 absl::StatusOr<Ref<vm::Invocation>> CallBatch::CreateProgram() {

@@ -71,7 +71,7 @@ class CallBatch final : public Object,
   static void Close(hal::Deferred* deferred);
   static void OnWoken(void* self, vm::Invocation& invocation);
   static void OnSignal(FenceWaiter* waiter, const absl::Status& status);
-  void Take() override;
+  Progress Take() override;
 
   absl::StatusOr<Ref<vm::Invocation>> CreateProgram();
   // The program has ended.

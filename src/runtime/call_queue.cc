@@ -24,7 +24,10 @@ class CallQueue::ThreadTurn final : public Turn {
   explicit ThreadTurn(BlockingWait& thread) : thread_(thread) {
     is_thread_ = true;
   }
-  void Take() override { thread_.Notify(); }
+  Progress Take() override {
+    thread_.Notify();
+    return Progress::kDone;
+  }
 
  private:
   BlockingWait& thread_;
@@ -165,8 +168,13 @@ void CallQueue::RunTurns(Turn* turn, int turn_count) {
     }
     is_first = false;
     runner_.store(ThisThread(), std::memory_order_relaxed);
-    turn->Take();
+    const Turn::Progress progress = turn->Take();
     runner_.store(nullptr, std::memory_order_relaxed);
+    if (progress == Turn::Progress::kInterrupted) {
+      TAKT_CHECK(executor_ != nullptr);
+      SubmitTurn(turn);
+      return;
+    }
     turn = ReleaseOrNext();
   }
 }

@@ -34,12 +34,16 @@ namespace takt::runtime {
 
 class CallQueue final : private exec::Closure {
  public:
-  // A place in the queue. Its owner keeps it alive until Take() is called.
+  // A place in the queue. Its owner keeps it alive until Take() has returned
+  // kDone.
   class Turn {
    public:
+    enum class Progress { kDone, kInterrupted };
     // Runs the program on this thread, which holds the queue until this
-    // returns. May destroy the turn.
-    virtual void Take() = 0;
+    // returns. kDone may destroy the turn. After kInterrupted the program goes
+    // on where it stopped, as soon as a worker takes the same turn again; no
+    // other turn comes before that.
+    virtual Progress Take() = 0;
     // The lane of what is lent to it now; exec::Job::kNotRaised: none is.
     // Called under a lock of the queue.
     virtual int32_t LoanLane() const { return exec::Job::kNotRaised; }
@@ -69,7 +73,7 @@ class CallQueue final : private exec::Closure {
     can_be_raised = true;
   }
 
-  // Calls turn->Take() once, now or later.
+  // Calls turn->Take(), now or later, until it is done.
   void Post(Turn* turn, Where where) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Waits until this thread holds the queue, which Leave() ends. False if it

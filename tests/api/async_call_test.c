@@ -313,6 +313,88 @@ static void cancel_and_step_limit_end_a_running_program(void) {
   takt_instance_release(instance);
 }
 
+/* A wait with a deadline runs the program itself, and yet ends in time. */
+static void a_wait_ends_at_its_deadline_though_its_thread_runs_the_program(
+    void) {
+  takt_instance_t* instance = create_instance(0);
+  takt_device_t* device = create_device(instance, "local-task");
+  takt_context_t* context =
+      create_counter(instance, device, fail_without_robot);
+  takt_function_t* spin = find_function(context, "spin");
+  const takt_value_t forever = takt_value_i32(-1);
+  takt_invocation_t* call = NULL;
+  REQUIRE_OK(takt_async_invoke(spin, NULL, 1, &forever, NULL, NULL, &call));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_ERROR(takt_invocation_wait(call, takt_clock_now_ns() + 1000000),
+                 TAKT_STATUS_DEADLINE_EXCEEDED, "");
+  }
+  takt_invocation_cancel(call);
+  EXPECT_ERROR(takt_invocation_wait(call, TAKT_INFINITE_FUTURE),
+               TAKT_STATUS_CANCELLED, "counter.spin");
+  takt_invocation_release(call);
+
+  /* A program that is interrupted between two waits loses nothing. */
+  const takt_value_t many = takt_value_i32(300000);
+  REQUIRE_OK(takt_async_invoke(spin, NULL, 1, &many, NULL, NULL, &call));
+  takt_status_t status = NULL;
+  do {
+    takt_status_free(status);
+    status = takt_invocation_wait(call, takt_clock_now_ns() + 1000);
+  } while (takt_status_code(status) == TAKT_STATUS_DEADLINE_EXCEEDED);
+  EXPECT_OK(status);
+  takt_value_t result;
+  REQUIRE_OK(takt_invocation_take_results(call, 1, &result));
+  EXPECT(result.i32 == 300000);
+  takt_invocation_release(call);
+  takt_function_release(spin);
+  takt_context_release(context);
+  takt_device_release(device);
+  takt_instance_release(instance);
+}
+
+/* One worker, a program that never ends, and a more urgent call. */
+static void a_program_gives_its_worker_to_a_more_urgent_call(void) {
+  takt_instance_t* instance = create_instance(1);
+  takt_device_t* device = create_device(instance, "local-task");
+  takt_context_t* low = create_counter(instance, device, fail_without_robot);
+  takt_context_t* high = create_counter(instance, device, fail_without_robot);
+  takt_function_t* spin = find_function(low, "spin");
+  takt_function_t* next = find_function(high, "next");
+  takt_async_options_t options;
+  takt_async_options_init(&options);
+  options.priority = 10;
+  const takt_value_t forever = takt_value_i32(-1);
+  takt_invocation_t* endless = NULL;
+  REQUIRE_OK(
+      takt_async_invoke(spin, &options, 1, &forever, NULL, NULL, &endless));
+  options.priority = 200;
+  for (int32_t i = 1; i <= 20; ++i) {
+    takt_fence_t* ready = create_fence();
+    const takt_value_t by = takt_value_i32(1);
+    takt_invocation_t* call = NULL;
+    REQUIRE_OK(takt_async_invoke(next, &options, 1, &by, ready, NULL, &call));
+    REQUIRE_OK(takt_fence_signal(ready));
+    bool done = false;
+    /* This thread does not help. */
+    AWAIT((EXPECT_OK(takt_invocation_query(call, &done)), done));
+    takt_value_t result;
+    REQUIRE_OK(takt_invocation_take_results(call, 1, &result));
+    EXPECT(result.i32 == i);
+    takt_invocation_release(call);
+    takt_fence_release(ready);
+  }
+  takt_invocation_cancel(endless);
+  EXPECT_ERROR(takt_invocation_wait(endless, TAKT_INFINITE_FUTURE),
+               TAKT_STATUS_CANCELLED, "counter.spin");
+  takt_invocation_release(endless);
+  takt_function_release(next);
+  takt_function_release(spin);
+  takt_context_release(high);
+  takt_context_release(low);
+  takt_device_release(device);
+  takt_instance_release(instance);
+}
+
 /* Native functions that see who else is in one. */
 static atomic_int arrived;
 static atomic_int inside;
@@ -727,6 +809,8 @@ int main(void) {
   RUN(failures_follow_the_fences);
   RUN(cancel_ends_a_waiting_call);
   RUN(cancel_and_step_limit_end_a_running_program);
+  RUN(a_wait_ends_at_its_deadline_though_its_thread_runs_the_program);
+  RUN(a_program_gives_its_worker_to_a_more_urgent_call);
   RUN(programs_take_turns_in_a_context_only);
   RUN(synchronous_calls_may_overlap_with_asynchronous_ones);
   RUN(a_call_in_flight_keeps_its_function_and_context);

@@ -31,7 +31,10 @@ class Owner final : public Object {
 
 struct Call final : CallQueue::Turn {
   explicit Call(std::function<void()> function) : call(std::move(function)) {}
-  void Take() override { call(); }
+  Progress Take() override {
+    call();
+    return Progress::kDone;
+  }
   std::function<void()> call;
 };
 
@@ -68,7 +71,7 @@ class HeldExecutor final : public exec::Executor {
 // A call to which something may be lent.
 struct LentCall final : CallQueue::Turn {
   explicit LentCall(int32_t lane) : loan_lane(lane) {}
-  void Take() override {}
+  Progress Take() override { return Progress::kDone; }
   int32_t LoanLane() const override { return loan_lane; }
   int32_t loan_lane;
 };
@@ -126,6 +129,38 @@ TEST(CallQueueTest, ATurnMayBePostedAgainFromWithin) {
   };
   owner->queue.Post(&call, Where::kWorker);
   EXPECT_EQ(count, 1000);
+}
+
+// A program that is interrupted some times.
+struct InterruptedCall final : CallQueue::Turn {
+  InterruptedCall(int interruptions, std::vector<int>* taken)
+      : left(interruptions), order(taken) {
+    traits.lane = 3;
+  }
+  Progress Take() override {
+    order->push_back(left);
+    return left-- > 0 ? Progress::kInterrupted : Progress::kDone;
+  }
+  int left;
+  std::vector<int>* const order;
+};
+
+TEST(CallQueueTest, AnInterruptedTurnIsTakenAgainBeforeOthers) {
+  bool gone = false;
+  const auto executor = MakeRef<HeldExecutor>();
+  auto owner = Ref<Owner>::Adopt(new Owner(executor.get(), &gone));
+  std::vector<int> order;
+  Call second([&] { order.push_back(-1); });
+  InterruptedCall first(2, &order);
+  owner->queue.Post(&first, Where::kHere);
+  EXPECT_EQ(order, (std::vector<int>{2}));
+  EXPECT_FALSE(owner->queue.RunsHere());
+  EXPECT_EQ(executor->job().lane, 3);
+  owner->queue.Post(&second, Where::kHere);
+  executor->RunJob();
+  EXPECT_EQ(order, (std::vector<int>{2, 1}));
+  executor->RunJob();
+  EXPECT_EQ(order, (std::vector<int>{2, 1, 0, -1}));
 }
 
 TEST(CallQueueTest, RunsTheCallersOwnTurnHereAndOthersOnWorkers) {
