@@ -240,10 +240,23 @@ def _port_inner(outer: Any, graph: Any, failed: list[str]) -> None:
         else:
             return  # Of a type that is not known.
     ported = port(model, failed, lambda node: True).graph  # No kernel is called there.
+    _give_names_apart(ported, graph, outer.graph)
     del graph.node[:], graph.initializer[:], graph.value_info[:]
     graph.node.extend(ported.node)
     graph.initializer.extend(tensor for tensor in ported.initializer if tensor.name not in read)
     graph.value_info.extend(ported.value_info)
+
+
+def _give_names_apart(ported: Any, graph: Any, outer: Any) -> None:
+    """Gives other names to what is new in a graph of a node if the outer graph has tensors of these names."""
+    taken, own = names.Names(outer), set(names.names_of(graph))
+    new = {name for name in names.names_of(ported) if name in taken.taken and name not in own}
+    others = {name: taken.fresh("inner") for name in sorted(new)}
+    nodes = [subgraphs.renamed(node, others) for node in ported.node]
+    del ported.node[:]
+    ported.node.extend(nodes)
+    for tensor in (*ported.initializer, *ported.value_info):
+        tensor.name = others.get(tensor.name, tensor.name)
 
 
 def _with_results(model: Any, ported: Any) -> Any:

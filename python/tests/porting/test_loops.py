@@ -84,3 +84,13 @@ def test_what_turns_give_and_nothing_reads_is_left_out(needs_compiler, tmp_path,
 def test_other_loops_are_named(needs_compiler, tmp_path, text, said):
     with pytest.raises(takt.CompileError, match=said):
         compiled(tmp_path, text)
+
+
+def test_a_turn_and_the_network_around_it_bound_their_own_indices(needs_compiler, tmp_path):
+    turn = ("Loop<body = b (int64 i, bool on, float[2] s) => (bool still, float[2] next) "
+            "{ still = Identity(on) part = Gather(s, at) next = Add(s, part) }>")
+    net = compiled(tmp_path, "(float[2] x, int64 turns, int64[1] at) => (float[2] y, float[1] z) <bool yes = {1}> "
+                   f"{{ z = Gather(x, at) y = {turn}(turns, yes, x) }}")
+    y, z = net(_X, np.array(2, np.int64), np.array([1], np.int64))
+    np.testing.assert_array_equal(y, _X + np.float32([1, 1]) + np.float32([2, 2]))
+    np.testing.assert_array_equal(z, [1])
