@@ -104,7 +104,9 @@ TEST(ProductI4Test, EveryKernelComputesTheDefinition) {
        {ProductI4Shape{1, 8, 16, 8}, ProductI4Shape{1, 64, 48, 16},
         ProductI4Shape{3, 96, 32, 32}, ProductI4Shape{13, 64, 80, 64},
         ProductI4Shape{30, 256, 16, 128}, ProductI4Shape{9, 2080, 16, 16},
-        ProductI4Shape{2, 2048, 16, 1024}}) {
+        ProductI4Shape{2, 2048, 16, 1024},
+        // More inputs than one row has room for.
+        ProductI4Shape{1, 8256, 32, 64}}) {
     for (const bool has_one_zero : {true, false}) {
       const Problem problem(shape, has_one_zero, random);
       const std::vector<float> expected = problem.Expected();
@@ -124,7 +126,8 @@ TEST(ProductI4Test, EveryKernelRoundsToTheSameBytes) {
   TestRandom random(2);
   for (const ProductI4Shape& shape :
        {ProductI4Shape{1, 48, 32, 8}, ProductI4Shape{5, 96, 32, 24},
-        ProductI4Shape{19, 2048, 16, 32}, ProductI4Shape{2, 2048, 16, 1024}}) {
+        ProductI4Shape{19, 2048, 16, 32}, ProductI4Shape{2, 2048, 16, 1024},
+        ProductI4Shape{2, 8256, 16, 64}}) {
     for (const bool has_one_zero : {true, false}) {
       Problem problem(shape, has_one_zero, random);
       problem.LetInputsBeBytes();
