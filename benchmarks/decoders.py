@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Times a decoder of language with a cache of keys and values on Takt and ONNX Runtime, in turns: a step of one token
-and one of 32, in floats and with weights of four bits.
+and one of 32, in floats and with weights of four and of eight bits.
 
 usage: decoders.py WORK [--layers 4] [--width 768] [--past 128] [--threads 1,2] [--seconds 3] [--json]
        WORK   a folder for networks and modules
@@ -27,7 +27,9 @@ from networks import rest
 HEAD = 64  # Numbers of a head.
 BLOCK = 32  # Weights that share a scale.
 REST_SECONDS = 5e-3
-LEVELS = {"f32": None, "4 bits": 0, "4 bits, inputs in bytes": 4}  # The accuracy_level of products.
+# The bits of weights, and the accuracy_level of products.
+KINDS = {"f32": None, "4 bits": (4, 0), "4 bits, inputs in bytes": (4, 4), "8 bits": (8, 0),
+         "8 bits, inputs in bytes": (8, 4)}
 
 
 def decoder(tokens, args):
@@ -70,8 +72,8 @@ def decoder(tokens, args):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def with_bits(model, level):
-    quantizer = MatMulNBitsQuantizer(model, block_size=BLOCK, is_symmetric=True, accuracy_level=level)
+def with_bits(model, bits, level):
+    quantizer = MatMulNBitsQuantizer(model, bits=bits, block_size=BLOCK, is_symmetric=True, accuracy_level=level)
     quantizer.process()
     return quantizer.model.model
 
@@ -123,10 +125,10 @@ def main():
     args.work.mkdir(parents=True, exist_ok=True)
     rows = []
     for tokens in (1, 32):
-        for kind, level in LEVELS.items():
-            path = args.work / f"decoder_{tokens}_{level}.onnx"
+        for kind, own in KINDS.items():
+            path = args.work / f"decoder_{tokens}_{kind.replace(', ', '_').replace(' ', '_')}.onnx"
             model = decoder(tokens, args)
-            onnx.save(model if level is None else with_bits(model, level), path)
+            onnx.save(model if own is None else with_bits(model, *own), path)
             for threads in map(int, args.threads.split(",")):
                 row = {"tokens": tokens, "weights": kind, "threads": threads, **measure(path, threads, args.seconds)}
                 rows.append(row)

@@ -96,6 +96,8 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, bits.B
         self.is_bf16 = precision.startswith("bf16")
         self.products = _PRODUCTS[precision]
         self.rounds_to_bytes = levels.are_bytes(model)
+        self.has_bytes = levels.has_bytes(model)
+        self.doubled: dict[str, str] = {}  # Tensors whose rows come twice.
         self.model = model
         graph = model.graph
         inference.infer_shapes(model)

@@ -1,4 +1,4 @@
-"""Products with weights of four bits."""
+"""Products with weights of four and of eight bits."""
 
 import numpy as np
 import pytest
@@ -38,6 +38,19 @@ def test_codes_of_blocks_are_found(inputs, columns, block, zero, low, high):
     assert len(found.scales) <= inputs // block or high - low < 15
     assert found.zeros.size == (found.scales.size if zero in (None, 0) else 1)
     assert np.abs(meant(found) - weights).max() <= 3e-7 * np.abs(weights).max()
+
+
+@pytest.mark.parametrize("zero, low, high", [(128, 0, 255), (128, 1, 255), (128, 9, 250), (100, 0, 255)])
+def test_codes_of_eight_bits_are_two_of_four(zero, low, high):
+    weights = of_bits(96, 32, 32, zero, low, high)
+    assert bits.find(weights) is None
+    found = bits.find(weights, 256)
+    assert found.zeros.size == (1 if zero == 128 else found.scales.size)
+    assert np.abs(meant(found) - weights).max() <= 3e-7 * np.abs(weights).max()
+    halves = found.halves()
+    assert halves.codes.max() < 16 and halves.codes.shape == (192, 32)
+    upper, lower = np.split(meant(halves), 2)
+    assert np.abs(upper + lower - weights).max() <= 1e-6 * np.abs(weights).max()
 
 
 def test_other_weights_have_no_codes():
@@ -114,31 +127,41 @@ def test_few_columns_of_no_whole_group_stay_floats():
     assert [kernel.function for kernel in kernels] == ["takt_conv2d_f32"]
 
 
-def of_level(level, random):
+def of_level(level, random, bits=4, rows=5):
     from onnx import TensorProto, helper, numpy_helper
 
-    node = helper.make_node("MatMulNBits", ["x", "w", "s"], ["y"], domain="com.microsoft", K=64, N=32, bits=4,
+    node = helper.make_node("MatMulNBits", ["x", "w", "s"], ["y"], domain="com.microsoft", K=64, N=32, bits=bits,
                             block_size=32, **({} if level is None else {"accuracy_level": level}))
-    weights = {"w": random.integers(0, 256, (32, 2, 16), np.uint8), "s": random.uniform(0.1, 1, 64).astype(np.float32)}
+    weights = {"w": random.integers(0, 256, (32, 2, 4 * bits), np.uint8), "s": random.uniform(0.1, 1, 64).astype(np.float32)}
     graph = helper.make_graph(
-        [node], "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [5, 64])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [5, 32])],
+        [node], "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [rows, 64])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [rows, 32])],
         [numpy_helper.from_array(array, name) for name, array in weights.items()])
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
 
-def test_inputs_are_bytes_where_the_network_says_so(needs_compiler, tmp_path):
+@pytest.mark.parametrize("bits", [4, 8])
+def test_inputs_are_bytes_where_the_network_says_so(needs_compiler, tmp_path, bits):
     """As in ONNX Runtime, whose results of the two levels are some hundredths apart."""
     runtime = pytest.importorskip("onnxruntime")
     x = np.random.default_rng(6).standard_normal((5, 64)).astype(np.float32)
     found = {}
     for level in (None, 4):
-        model = of_level(level, np.random.default_rng(7))
+        model = of_level(level, np.random.default_rng(7), bits)
         path = tmp_path / f"net{level}.onnx"
         onnx.save(model, path)
-        got = np.asarray(takt.compile(path, cache=tmp_path, recipe="native").load(device="local-sync").function()(x))
+        artifact = takt.compile(path, cache=tmp_path, recipe="native")
+        got = np.asarray(artifact.load(device="local-sync").function()(x))
         want = runtime.InferenceSession(path).run(None, {"x": x})[0]
         assert np.abs(got - want).max() <= 1e-5 * np.ptp(want), level
         found[level] = got
     assert np.abs(found[None] - found[4]).max() > 1e-3 * np.ptp(found[4])
+
+
+@pytest.mark.parametrize("bits, level, rows, is_call", [
+    (4, None, 300, True), (8, None, 4, True), (8, None, 5, False), (8, 4, 300, True)])
+def test_few_rows_or_bytes_read_weights_of_eight_bits(needs_compiler, tmp_path, bits, level, rows, is_call):
+    onnx.save(of_level(level, np.random.default_rng(7), bits, rows), tmp_path / "net.onnx")
+    artifact = takt.compile(tmp_path / "net.onnx", cache=tmp_path, recipe="native")
+    assert (b"takt_product_i4_f32" in artifact.path.read_bytes()) == is_call
