@@ -134,9 +134,11 @@ class LayerPorter:
         known = {"interleaved", "num_heads", "rotary_embedding_dim"}
         table = self.shapes.get(cosines, [None])[-1]
         shape, rank = self.shapes.get(source, []), len(self.shapes.get(places, []))
-        if {key for key, value in own.items() if value} - known or not table or not self.known(source):
+        if {key for key, value in own.items() if value} - known or not table or not self.is_ranked(source):
             return False
         if rank == 1:  # That of the first step, of all sequences.
+            if None in shape:
+                return False
             steps = self.constant(np.tile(np.arange(shape[-2]), (shape[0], 1)))
             places = self.emit("Add", [places, steps])
         elif rank != 2:
@@ -150,11 +152,9 @@ class LayerPorter:
     def on_rotary_embedding(self, node: Any) -> bool:
         source, cosines, sines, places = [*node.input, ""][:4]
         attributes = self.attributes(node)
-        if not self.known(source):
-            return False
-        shape = self.shapes[source]
+        shape = self.shapes.get(source, [])
         is_flat = len(shape) == 3
-        if is_flat and not attributes.get("num_heads", 0):
+        if not self.is_ranked(source) or not shape or not shape[-1] or is_flat and not attributes.get("num_heads", 0):
             return False
         x = self.emit("Reshape", [source, self.constant([0, 0, attributes["num_heads"], -1])]) if is_flat else source
         size = shape[-1] // (attributes["num_heads"] if is_flat else 1)
@@ -180,7 +180,10 @@ class LayerPorter:
         if turned < size:
             parts.append(self.slice(x, 3, turned, size))
         result = self.emit("Concat", parts, axis=3)
-        self.emit("Reshape", [result, self.constant(shape)], node.output[0])
+        if is_flat:
+            self.emit("Reshape", [result, self.constant([0, 0, shape[-1]])], node.output[0])
+        else:
+            self.emit("Identity", [result], node.output[0])
         return True
 
     def on_affine_grid(self, node: Any) -> bool:

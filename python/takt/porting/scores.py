@@ -9,7 +9,7 @@ import numpy as np
 
 _LEAST = -1e30  # The score of what may not be seen, and of all below it.
 
-_PROMPT = {"do_rotary", "kv_num_heads", "local_window_size", "num_heads", "rotary_interleaved", "scale", "softcap"}
+_GROUPED = {"do_rotary", "kv_num_heads", "local_window_size", "num_heads", "rotary_interleaved", "scale", "softcap"}
 _KNOWN = {"is_causal", "kv_num_heads", "left_window_size", "q_num_heads", "qk_matmul_output_mode",
           "right_window_size", "scale", "softcap", "softmax_precision"}
 
@@ -23,7 +23,7 @@ class AttentionPorter:
             ("com.microsoft", "Attention"): self.on_joint_attention,
             ("com.microsoft", "QAttention"): self.on_quantized_attention,
             ("com.microsoft", "MultiHeadAttention"): self.on_several_heads,
-            ("com.microsoft", "GroupQueryAttention"): self.on_prompt,
+            ("com.microsoft", "GroupQueryAttention"): self.on_grouped_heads,
         }
 
     def on_attention(self, node: Any) -> bool:
@@ -69,29 +69,34 @@ class AttentionPorter:
                        for name, begin, end in zip(sources, sizes, sizes[1:])]
         return self.on_heads(node, sources, padding, added, (past_key, past_value), node.output[1:])
 
-    def on_prompt(self, node: Any) -> bool:
-        """GroupQueryAttention of ONNX Runtime without a past. The lengths do not count: what comes
-        behind the end of a sequence is seen by nothing before it. With a past the compiler has it, but for what
-        on_shared_heads() makes of it."""
-        query, key, value, past_key, past_value, _, _, cosines, sines, *more = [*node.input, *[""] * 14][:14]
-        own, sources = self.attributes(node), [query, key, value]
-        if self.on_shared_heads(node):
-            return True
-        has_past = any(name and self.shapes.get(name, [None] * 4)[2] != 0 for name in (past_key, past_value))
-        if (has_past or any(more) or set(own) - _PROMPT
-                or not all(map(self.is_static, sources)) or any(len(self.shapes[name]) != 3 for name in sources)):
+    def on_grouped_heads(self, node: Any) -> bool:
+        """GroupQueryAttention of ONNX Runtime. The numbers of batches, of tokens, and of keys of the past may be open."""
+        query, key, value, past_key, past_value, last, total, cosines, sines, places, *more = [
+            *node.input, *[""] * 14][:14]
+        own, ranks = self.attributes(node), [len(self.shapes.get(name, [])) for name in (past_key, past_value) if name]
+        sources = [query, key, value] if key else [query]
+        if (set(name for name, number in own.items() if number) - _GROUPED or any(more) or any(rank != 4 for rank in ranks)
+                or any(len(self.shapes.get(name, [])) != 3 or not self.shapes[name][2] for name in sources)):
             return False
-        counts = [own["num_heads"], own["kv_num_heads"]]
+        counts = [own["num_heads"], own["kv_num_heads"], own["kv_num_heads"]]
+        if not key:
+            size = self.shapes[query][2] // sum(counts)
+            ends = np.cumsum([0, *counts]) * size
+            sources = [self.like(query, self.slice(query, 2, int(begin), int(end)), int(end - begin))
+                       for begin, end in zip(ends, ends[1:])]
+        call = _Grouped(self, sources, counts, own)
+        if any(self.shapes.get(name, [None] * 4)[2] != 0 for name in (past_key, past_value) if name):
+            call.begin_behind(past_key, last, total)
         if own.get("do_rotary", 0):
-            batch, steps, _ = self.shapes[query]
-            places = self.constant(np.tile(np.arange(steps), (batch, 1)))
-            sources[:2] = self.turned_heads(sources[:2], counts, places, cosines, sines, own)
-        numbers = {name: own[name] for name in ("scale", "softcap") if own.get(name, 0)}
-        if own.get("local_window_size", -1) > 0:
-            numbers["left_window_size"] = own["local_window_size"] - 1
-        return self.on_attention(self.onnx.helper.make_node(
-            "Attention", sources, node.output[:3], q_num_heads=counts[0], kv_num_heads=counts[1], is_causal=1,
-            **numbers))
+            sources[:2] = self.turned_heads(sources[:2], counts, places or call.places(), cosines, sines, own)
+        heads = [call.heads(name, count) for name, count in zip(sources, counts)]
+        if call.past:
+            heads[1:] = [call.placed(past, new) for past, new in zip((past_key, past_value), heads[1:])]
+        for name, output in zip(heads[1:], node.output[1:3]):
+            if output:
+                self.emit("Identity", [name], output)
+        call.attend(heads, node.output[0])
+        return True
 
     def turned_heads(self, sources: list[str], counts: list[int], places: str, cosines: str, sines: str,
                      own: dict[str, Any]) -> list[str]:
@@ -99,34 +104,6 @@ class AttentionPorter:
         return [self.like(name, self.emit("RotaryEmbedding", [name, places, cosines, sines], domain="com.microsoft",
                                           num_heads=count, interleaved=own.get("rotary_interleaved", 0)))
                 for name, count in zip(sources, counts)]
-
-    def on_shared_heads(self, node: Any) -> bool:
-        """GroupQueryAttention with queries, keys and values in one tensor, or with pairs of neighbours that turn:
-        the compiler has neither."""
-        own, inputs = self.attributes(node), [*node.input, *[""] * 9][:9]
-        shape = self.shapes.get(inputs[0], [None])
-        if None in shape or len(shape) != 3 or any(node.input[9:]):
-            return False
-        counts = [own["num_heads"], own["kv_num_heads"]]
-        if not inputs[1]:
-            size = shape[2] // (counts[0] + 2 * counts[1])
-            ends = np.cumsum([0, counts[0] * size, counts[1] * size, counts[1] * size]).tolist()
-            inputs[:3] = [self.slice(inputs[0], 2, *each) for each in zip(ends, ends[1:])]
-        elif own.get("do_rotary", 0) and own.get("rotary_interleaved", 0) and self.is_static(inputs[1]):
-            last = self.emit("Reshape", [self.emit("Cast", [inputs[5]], to=self.onnx.TensorProto.INT64),
-                                         self.constant([-1, 1])])
-            steps = self.constant(np.arange(shape[1])[None] - shape[1] + 1)
-            places = self.emit("Add", [last, steps])
-            self.shapes[places], self.types[places] = [shape[0], shape[1]], self.onnx.TensorProto.INT64
-            inputs[:2] = self.turned_heads(inputs[:2], counts, places, *inputs[7:9], own)
-            del inputs[7:], own["do_rotary"], own["rotary_interleaved"]
-        else:
-            return False
-        while not inputs[-1]:
-            inputs.pop()
-        self.out.append(self.onnx.helper.make_node(
-            node.op_type, inputs, node.output, domain=node.domain, **own))
-        return True
 
     def on_joint_attention(self, node: Any) -> bool:
         """Attention of ONNX Runtime: one product makes queries, keys and values."""
@@ -392,3 +369,111 @@ class _Attention:
             return porter.emit("Softmax", [scores], axis=-1)
         found = porter.emit("Softmax", [porter.emit("Cast", [scores], to=wanted)], axis=-1)
         return porter.emit("Cast", [found], to=own)
+
+
+class _Grouped:
+    """One GroupQueryAttention, whose tokens follow those of a past, if there is one."""
+
+    def __init__(self, porter: Any, sources: list[str], counts: list[int], own: dict[str, Any]) -> None:
+        self.porter, self.counts, self.own = porter, counts, own
+        self.query, self.past = sources[0], ""
+        self.size = porter.shapes[self.query][2] // counts[0]
+        self.steps = self.count_of(self.query, 1)
+        self.first = porter.constant(np.zeros((1, 1), np.int64))  # [batch or 1][1]: the place of the first token.
+
+    def begin_behind(self, past: str, last: str, total: str) -> None:
+        """`last` says where the last token of each batch is. Where all tokens are new there is no past, and sequences
+        that are shorter than others end with tokens that count for nothing."""
+        porter = self.porter
+        self.past = past
+        kinds = {"to": porter.onnx.TensorProto.INT64}
+        before = porter.emit("Sub", [porter.emit("Add", [self.flat(last, -1, 1), porter.constant([1])]), self.steps])
+        self.total = porter.emit("Reshape", [porter.emit("Cast", [total], **kinds), porter.constant([1])])
+        is_all = porter.emit("Equal", [self.total, self.steps])
+        self.first = porter.emit("Where", [is_all, porter.constant([0]), before])
+        self.length = porter.emit("Max", [self.count_of(past, 2), self.total])
+
+    def count_of(self, name: str, axis: int) -> str:
+        """A size of a tensor, as a tensor of one number."""
+        count = self.porter.shapes[name][axis]
+        if count is None:
+            return self.porter.emit("Shape", [name], start=axis, end=axis + 1)
+        return self.porter.constant([count])
+
+    def flat(self, name: str, *shape: int) -> str:
+        integers = self.porter.emit("Cast", [name], to=self.porter.onnx.TensorProto.INT64)
+        return self.porter.emit("Reshape", [integers, self.porter.constant(list(shape))])
+
+    def numbers(self, count: str) -> str:
+        """[1][count]: from 0 on."""
+        porter = self.porter
+        if count in porter.constants:
+            return porter.constant(np.arange(porter.constants[count][0])[None])
+        ends = [porter.constant(np.array(0)), porter.emit("Squeeze", [count, porter.constant([0])]),
+                porter.constant(np.array(1))]
+        return porter.emit("Unsqueeze", [porter.emit("Range", ends), porter.constant([0])])
+
+    def places(self) -> str:
+        """[batch or 1][tokens]"""
+        places = self.porter.emit("Add", [self.first, self.numbers(self.steps)])
+        self.porter.shapes[places] = [self.porter.shapes[self.query][0] if self.past else 1,
+                                      self.porter.shapes[self.query][1]]
+        self.porter.types[places] = self.porter.onnx.TensorProto.INT64
+        return places
+
+    def heads(self, name: str, count: int) -> str:
+        """[batch][heads][tokens][size]"""
+        porter = self.porter
+        split = porter.emit("Reshape", [name, porter.constant([0, 0, count, self.size])])
+        heads = porter.emit("Transpose", [split], perm=[0, 2, 1, 3])
+        batch, steps, _ = porter.shapes[name]
+        porter.shapes[heads], porter.types[heads] = [batch, count, steps, self.size], porter.types[name]
+        return heads
+
+    def placed(self, past: str, new: str) -> str:
+        """Keys or values of all tokens, the new ones at their places. The past may be a buffer that has room for them;
+        what is behind them stays."""
+        porter = self.porter
+        both = porter.emit("Concat", [past, new], axis=2)
+        rows = porter.emit("Gather", [porter.emit("Reshape", [both, porter.constant([-1, self.size])]),
+                                      self.rows_of_places(past)], axis=0)
+        batch, count, steps, _ = porter.shapes[new]
+        porter.shapes[rows], porter.types[rows] = [batch, count, None, self.size], porter.types[new]
+        return rows
+
+    def rows_of_places(self, past: str) -> str:
+        """[batch][heads][places]: where a place is, among the rows of all heads of the past and of the new tokens."""
+        porter = self.porter
+        before, places = self.count_of(past, 2), self.numbers(self.length)
+        behind = porter.emit("Add", [before, porter.emit("Sub", [places, self.first])])
+        end = porter.emit("Add", [self.first, self.steps])
+        is_new = porter.emit("And", [porter.emit("GreaterOrEqual", [places, self.first]),
+                                     porter.emit("Less", [places, end])])
+        own = porter.emit("Where", [is_new, behind, places])
+        count = porter.emit("Add", [before, self.steps])
+        own = porter.emit("Min", [own, porter.emit("Sub", [count, porter.constant([1])])])
+        heads = porter.emit("Mul", [self.count_of(self.query, 0), porter.constant([self.counts[1]])])
+        if self.porter.shapes[self.query][0] is not None:
+            heads = porter.constant([self.porter.shapes[self.query][0] * self.counts[1]])
+        begins = porter.emit("Reshape", [porter.emit("Mul", [self.numbers(heads), count]),
+                                         porter.constant([-1, self.counts[1], 1])])
+        return porter.emit("Add", [begins, porter.emit("Unsqueeze", [own, porter.constant([1])])])
+
+    def attend(self, heads: list[str], output: str) -> None:
+        """Each token sees itself and those before it, or the nearest of these."""
+        porter = self.porter
+        numbers = {name: self.own[name] for name in ("scale", "softcap") if self.own.get(name, 0)}
+        call = _Attention(porter, porter.onnx.helper.make_node("Attention", heads, [output], **numbers))
+        keys, values = (call.repeated(name, name) for name in heads[1:])
+        scores = call.scores_of(heads[0], keys)
+        own = porter.emit("Unsqueeze", [self.places(), porter.constant([1, 3])])
+        length = self.length if self.past else self.steps
+        seen = porter.emit("LessOrEqual", [self.numbers(length), own])
+        window = self.own.get("local_window_size", -1)
+        if window > 0:
+            edge = porter.emit("Sub", [own, porter.constant([window])])
+            seen = porter.emit("And", [seen, porter.emit("Greater", [self.numbers(length), edge])])
+        bias = porter.emit("Where", [seen, call.number(0), call.number(call.least)])
+        result = porter.emit("MatMul", [call.softmax(porter.emit("Add", [scores, bias])), values])
+        result = porter.emit("Transpose", [result], perm=[0, 2, 1, 3])
+        porter.emit("Reshape", [result, porter.constant([0, 0, self.counts[0] * self.size])], output)

@@ -142,25 +142,67 @@ def test_shared_heads_of_a_prompt(has_one_input, own):
           **own)
 
 
-@pytest.mark.parametrize("turns", [False, True])
-def test_shared_heads_with_a_past(needs_compiler, tmp_path, turns):
-    """The compiler has the operator where queries, keys and values are apart and turn in halves."""
-    own = {"do_rotary": 1, "rotary_interleaved": 1} if turns else {}
-    inputs, constants, order = shared(2, 3, turns, not turns, batch=1)
+def grouped(steps, buffer, lengths, own, has_one_input=False):
+    """A GroupQueryAttention behind a past; `lengths` are those of the sequences with the new tokens."""
+    batch = len(lengths)
+    inputs, constants, order = shared(steps, buffer, "do_rotary" in own, has_one_input, batch)
+    inputs["last"] = np.array(lengths, np.int32) - 1
+    inputs["total"] = np.array(max(lengths), np.int32)
     node = helper.make_node("GroupQueryAttention", order, ["y", "nk", "nv"], domain="com.microsoft", num_heads=4,
                             kv_num_heads=2, **own)
+    return node, inputs, constants
+
+
+def model_of_grouped(node, inputs, constants, sizes=lambda name, shape: shape):
     graph = helper.make_graph(
-        [node], "net", [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
-                        for name, value in inputs.items()],
-        [helper.make_tensor_value_info("y", 1, [1, 2, 64]),
-         *(helper.make_tensor_value_info(name, 1, [1, 2, 5, 16]) for name in ("nk", "nv"))],
+        [node], "net", [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype),
+                                                      sizes(name, value.shape)) for name, value in inputs.items()],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in node.output],
         [numpy_helper.from_array(value, name) for name, value in constants.items()])
-    model = helper.make_model(graph, ir_version=8, opset_imports=[
+    return helper.make_model(graph, ir_version=8, opset_imports=[
         helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
-    onnx.save(model, tmp_path / "net.onnx")
-    results = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net(*inputs.values())
-    for found, wanted in zip(results, ort_run(model, inputs)):
-        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def assert_same_tokens(found, wanted, lengths):
+    """What is behind the end of a sequence is undefined."""
+    np.testing.assert_allclose(found[0], wanted[0], rtol=1e-4, atol=1e-5)
+    for a, b in zip(found[1:], wanted[1:]):
+        assert a.shape == b.shape
+        for row, other, length in zip(a, b, lengths):
+            np.testing.assert_allclose(row[:, :length], other[:, :length], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("steps, buffer, lengths", [
+    (1, 3, [4]), (3, 4, [7]), (1, 6, [7, 4, 2]), (1, 9, [5]), (2, 9, [7]), (1, 9, [9, 3])])
+@pytest.mark.parametrize("has_one_input, own", [
+    (False, {}), (True, {"do_rotary": 1}), (False, {"do_rotary": 1, "rotary_interleaved": 1}),
+    (False, {"local_window_size": 2}), (False, {"softcap": 2.0, "scale": 0.3})])
+def test_grouped_heads_with_a_past(steps, buffer, lengths, has_one_input, own):
+    """A past of the longest sequence, or a buffer with room."""
+    node, inputs, constants = grouped(steps, buffer, lengths, own, has_one_input)
+    model = model_of_grouped(node, inputs, constants)
+    ported = porter.port(model)
+    assert all(each.domain != "com.microsoft" for each in ported.graph.node)
+    assert_same_tokens(ort_run(ported, inputs), ort_run(model, inputs), lengths)
+
+
+def test_grouped_heads_of_open_sizes(needs_compiler, tmp_path):
+    """One module takes a prompt, and the tokens behind it."""
+    def sizes(name, shape):
+        if name in ("last", "total"):
+            return ["batch"] if shape else []
+        return ["batch", 2, "past", 16] if name in ("pk", "pv") else ["batch", "steps", shape[2]]
+
+    own, net = {"do_rotary": 1}, None
+    for steps, buffer, lengths in ((5, 0, [5]), (1, 5, [6]), (3, 6, [9]), (4, 0, [4, 4]), (1, 4, [5, 3]), (1, 8, [4])):
+        node, inputs, constants = grouped(steps, buffer, lengths, own)
+        constants = {name: np.random.default_rng(4).standard_normal(each.shape).astype(np.float32)
+                     for name, each in constants.items()}
+        model = model_of_grouped(node, inputs, constants, sizes)
+        if net is None:
+            onnx.save(model, tmp_path / "net.onnx")
+            net = takt.compile(tmp_path / "net.onnx", cache=tmp_path).load().net
+        assert_same_tokens(list(map(np.asarray, net(*inputs.values()))), ort_run(model, inputs), lengths)
 
 
 @pytest.mark.parametrize("rank, groups, past, mask, own", [
