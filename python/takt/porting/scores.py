@@ -460,20 +460,28 @@ class _Grouped:
         return porter.emit("Add", [begins, porter.emit("Unsqueeze", [own, porter.constant([1])])])
 
     def attend(self, heads: list[str], output: str) -> None:
-        """Each token sees itself and those before it, or the nearest of these."""
-        porter = self.porter
+        """Each token sees itself and those before it, or the nearest of these. The queries that share a head of keys
+        follow each other as the rows of one head."""
+        porter, (queries, keys, values), places = self.porter, heads, self.places()
+        own, shared = porter.shapes[queries], self.counts[0] // self.counts[1]
+        if shared > 1:
+            queries = porter.emit("Reshape", [queries, porter.constant([0, self.counts[1], -1, self.size])])
+            porter.types[queries] = porter.types[heads[0]]
+            porter.shapes[queries] = [own[0], self.counts[1], None if own[2] is None else own[2] * shared, self.size]
+            places = porter.emit("Concat", [places] * shared, axis=1)
         numbers = {name: self.own[name] for name in ("scale", "softcap") if self.own.get(name, 0)}
-        call = _Attention(porter, porter.onnx.helper.make_node("Attention", heads, [output], **numbers))
-        keys, values = (call.repeated(name, name) for name in heads[1:])
-        scores = call.scores_of(heads[0], keys)
-        own = porter.emit("Unsqueeze", [self.places(), porter.constant([1, 3])])
-        length = self.length if self.past else self.steps
-        seen = porter.emit("LessOrEqual", [self.numbers(length), own])
+        call = _Attention(porter, porter.onnx.helper.make_node("Attention", [queries, keys, values], [output], **numbers))
+        columns = porter.emit("Unsqueeze", [places, porter.constant([1, 3])])
+        rows = self.numbers(self.length if self.past else self.steps)
+        seen = porter.emit("LessOrEqual", [rows, columns])
         window = self.own.get("local_window_size", -1)
         if window > 0:
-            edge = porter.emit("Sub", [own, porter.constant([window])])
-            seen = porter.emit("And", [seen, porter.emit("Greater", [self.numbers(length), edge])])
+            edge = porter.emit("Sub", [columns, porter.constant([window])])
+            seen = porter.emit("And", [seen, porter.emit("Greater", [rows, edge])])
         bias = porter.emit("Where", [seen, call.number(0), call.number(call.least)])
-        result = porter.emit("MatMul", [call.softmax(porter.emit("Add", [scores, bias])), values])
+        scores = porter.emit("Add", [call.scores_of(queries, keys), bias])
+        result = porter.emit("MatMul", [call.softmax(scores), values])
+        if shared > 1:
+            result = porter.emit("Reshape", [result, porter.constant([0, self.counts[0], -1, self.size])])
         result = porter.emit("Transpose", [result], perm=[0, 2, 1, 3])
         porter.emit("Reshape", [result, porter.constant([0, 0, self.counts[0] * self.size])], output)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
-from . import tiled_calls
+from ..networks import open_sizes
+from . import open_calls, tiled_calls
 from .channels_last import TO_FIRST
 from .kernel_calls import CHANNELS_MAX, DOMAIN, make_kernel
 from .packing import BLOCK, pack
@@ -28,9 +30,13 @@ class ScatterRewriter:
     """The part of the rewriter that takes them from there, and puts them there."""
 
     def on_gather(self, node: Any) -> bool:
-        data, places = map(self.shape, node.input)
-        return bool(data) and places is not None and self.gather(
-            node, data, self.attributes(node).get("axis", 0) % len(data), places)
+        data, places = map(self.sizes, node.input)
+        if not data or places is None:
+            return False
+        axis = self.attributes(node).get("axis", 0) % len(data)
+        if open_sizes.is_open((*data, *places)):
+            return self.open_gather(node, data, axis, places)
+        return self.gather(node, data, axis, places)
 
     def on_gathernd(self, node: Any) -> bool:
         """With one number for each place, in the first dimension."""
@@ -48,6 +54,28 @@ class ScatterRewriter:
             return False
         found = self.rows_at(self.to_first(source), name, (outer, size, inner, count),
                              (*data[:axis], *places, *data[axis + 1:]))
+        self.emit("Identity", [found], node.output[0])
+        return True
+
+    def open_gather(self, node: Any, data: open_sizes.Sizes, axis: int, places: open_sizes.Sizes) -> bool:
+        """Rows of a known length, of tensors of which other sizes are open."""
+        outer, inner, result = data[:axis], data[axis + 1:], (*data[:axis], *places, *data[axis + 1:])
+        source, name = node.input
+        count = math.prod(map(open_sizes.nominal, result))
+        if (name not in self.dynamic or not self.is_float(source) or open_sizes.is_open(inner)
+                or math.prod(inner) < _ROW_MIN or count < _TAKEN_MIN
+                or max(count, math.prod(map(open_sizes.nominal, data))) >= 1 << 31 or len(result) > open_calls.SIZES_MAX):
+            return False
+        names = tiled_calls.names_of((*data, *places))
+        product = functools.partial(tiled_calls.product_of, names=names)
+        call = tiled_calls.TiledCall(
+            "takt_gather_f32", ("f32", "i32", "f32"),
+            (product(outer), product((data[axis],)), math.prod(inner), product(places)), (), 1, 0, 0, count,
+            axes=tuple(tuple(names[each] for each in sizes if each in names) for sizes in (data, places, result)),
+            open_rows=tiled_calls.OpenRows(product((*outer, *places)), math.prod(inner), _TILE_NUMBERS, 1))
+        int32 = self.onnx.TensorProto.INT32
+        small = self.emit("Cast", [self.to_first(name)], self.fresh("places"), places, element=int32, to=int32)
+        found = self.kernel(call, [self.to_first(source), small], self.fresh("rows"), result)
         self.emit("Identity", [found], node.output[0])
         return True
 
