@@ -32,6 +32,28 @@ absl::Status MissingMemory(absl::string_view what, size_t index) {
       " has no memory: its allocation is pending or it has been deallocated"));
 }
 
+// Whether two ranges share a byte. A length of kWholeBuffer has no end here.
+bool Overlap(const Range& one, const Range& other) {
+  const auto is_before = [](const Range& range, uint64_t offset) {
+    return range.length != hal::kWholeBuffer && range.offset <= offset &&
+           range.length <= offset - range.offset;
+  };
+  return one.base == other.base && !is_before(one, other.offset) &&
+         !is_before(other, one.offset);
+}
+
+// Whether a command may write some of these bytes. What a kernel does with its
+// bindings is not known.
+bool MayWrite(const Command& command, const Range& range) {
+  if (command.kind != Command::Kind::kDispatch) {
+    return Overlap(static_cast<const TransferCommand&>(command).target, range);
+  }
+  const auto& dispatch = static_cast<const DispatchCommand&>(command);
+  return std::any_of(
+      dispatch.bindings, dispatch.bindings + dispatch.binding_count,
+      [&](const Range& binding) { return Overlap(binding, range); });
+}
+
 }  // namespace
 
 absl::StatusOr<uint32_t> WorkgroupTotal(const std::array<uint32_t, 3>& counts) {
@@ -155,6 +177,7 @@ absl::Status CpuCommandBuffer::CopyBuffer(const hal::BufferRef& source,
     return absl::InvalidArgumentError(
         absl::StrCat("copy of ", from.length, " bytes to ", to.length));
   }
+  if (ReadsWhatIsWrittenBeside(from)) starts_region_ = true;
   auto* command = arena_.New<TransferCommand>();
   command->kind = Command::Kind::kCopy;
   command->source = from;
@@ -363,6 +386,16 @@ void CpuCommandBuffer::Append(Command* command, uint32_t binding_count) {
     ++dispatch_count_;
   }
   region.binding_count += binding_count;
+}
+
+bool CpuCommandBuffer::ReadsWhatIsWrittenBeside(const Range& source) const {
+  if (starts_region_) return false;
+  const Region& region = *last_region_;
+  if (region.command_count > kCommandsCompared) return true;
+  for (const Command* each = region.first; each != nullptr; each = each->next) {
+    if (MayWrite(*each, source)) return true;
+  }
+  return false;
 }
 
 void CpuCommandBuffer::KeepAlive(const Object* object) {

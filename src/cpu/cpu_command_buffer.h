@@ -92,6 +92,7 @@ class CpuCommandBuffer final : public hal::CommandBuffer {
  private:
   friend class CommandSubmission;
   static constexpr char kImplementation = 0;
+  static constexpr uint32_t kCommandsCompared = 64;
 
   CpuCommandBuffer(uint32_t mode, size_t binding_capacity, Ref<Object> owner,
                    BlockPool& blocks, Ref<LoadedExecutable> memory_sync);
@@ -108,6 +109,12 @@ class CpuCommandBuffer final : public hal::CommandBuffer {
       absl::Span<const uint32_t> constants,
       absl::Span<const hal::BufferRef> bindings, Use use = Use::kDispatch);
   absl::Status RecordSync(const hal::BufferRef& target, size_t function);
+  // Whether a copy of these bytes must wait for a command of the region that is
+  // being recorded. iree-compile 3.13 leaves out the barrier between commands
+  // that write parts of a small tensor and a copy of one part. Programs rely on
+  // runtimes that begin the commands in their order. So that recording takes
+  // linear time, a copy behind many commands is not compared with them.
+  bool ReadsWhatIsWrittenBeside(const Range& source) const;
   void Append(Command* command, uint32_t binding_count);
   void KeepAlive(const Object* object);
 

@@ -106,6 +106,66 @@ TEST_F(CpuCommandBufferTest, GroupsCommandsByBarrier) {
   EXPECT_EQ(commands->local_memory_bytes(), 4096u);
 }
 
+std::vector<uint32_t> CommandCounts(const CpuCommandBuffer& commands) {
+  std::vector<uint32_t> counts;
+  for (const Region* each = commands.first_region(); each != nullptr;
+       each = each->next) {
+    counts.push_back(each->command_count);
+  }
+  return counts;
+}
+
+// A compiler that leaves out the barrier before a copy relies on runtimes that
+// begin commands in their order.
+TEST_F(CpuCommandBufferTest, ACopyWaitsForWhatWritesItsSource) {
+  struct Case {
+    hal::BufferRef written, bound, source;
+    std::vector<uint32_t> counts;
+  };
+  for (const Case& each : std::vector<Case>{
+           {Slot(0, 0, 8), Slot(1), Slot(0, 8, 8), {3}},
+           {Slot(0, 0, 8), Slot(1), Slot(0, 4, 8), {2, 1}},
+           {Slot(0, 8, 8), Slot(1), Slot(0, 0, 8), {3}},
+           {Slot(0, 8, 8), Slot(1), Slot(0, 0, 12), {2, 1}},
+           {Slot(2, 8, 8), Slot(0, 64, 64), Slot(0, 0, 64), {3}},
+           {Slot(2, 8, 8), Slot(0), Slot(0, 128, 8), {2, 1}},
+           {Slot(2, 8, 8), Slot(0, 64, 64), Slot(0, 64, 8), {2, 1}},
+       }) {
+    Ref<CpuCommandBuffer> commands = Make(4);
+    ASSERT_TRUE(commands->FillBuffer(each.written, 0, 4).ok());
+    ASSERT_TRUE(commands
+                    ->Dispatch(executable_.get(), 0, {1, 1, 1}, {},
+                               {Slot(1), each.bound})
+                    .ok());
+    hal::BufferRef target = Slot(3, 0, each.source.length);
+    ASSERT_TRUE(commands->CopyBuffer(each.source, target).ok());
+    EXPECT_EQ(CommandCounts(*commands), each.counts)
+        << each.source.offset << " in " << each.source.slot;
+  }
+}
+
+TEST_F(CpuCommandBufferTest, AnUpdateWritesTheSourceOfACopy) {
+  Ref<CpuCommandBuffer> commands = Make(2);
+  const uint8_t bytes[8] = {};
+  ASSERT_TRUE(commands->UpdateBuffer(bytes, Slot(0, 16)).ok());
+  ASSERT_TRUE(commands->CopyBuffer(Slot(0, 20, 4), Slot(1, 0, 4)).ok());
+  ASSERT_TRUE(commands->CopyBuffer(Slot(0, 0, 16), Slot(1, 16, 16)).ok());
+  ASSERT_TRUE(commands->CopyBuffer(Slot(1, 0, 4), Slot(0, 0, 4)).ok());
+  EXPECT_EQ(CommandCounts(*commands), (std::vector<uint32_t>{1, 2, 1}));
+}
+
+TEST_F(CpuCommandBufferTest, ACopyBehindManyCommandsStandsApart) {
+  Ref<CpuCommandBuffer> commands = Make(2);
+  for (uint64_t i = 0; i < 100; ++i) {
+    ASSERT_TRUE(commands->FillBuffer(Slot(0, 4 * i, 4), 0, 4).ok());
+  }
+  for (uint64_t i = 0; i < 100; ++i) {
+    ASSERT_TRUE(
+        commands->CopyBuffer(Slot(1, 4 * i, 4), Slot(0, 4 * i, 4)).ok());
+  }
+  EXPECT_EQ(CommandCounts(*commands), (std::vector<uint32_t>{100, 65, 35}));
+}
+
 TEST_F(CpuCommandBufferTest, KeepsWhatItNames) {
   Ref<hal::Buffer> buffer = MakeBuffer(64);
   hal::Storage* storage = buffer->storage();
