@@ -178,7 +178,8 @@ class _Sizes(counts.Counts):
 
     def visit(self, node: Any) -> None:
         inputs = [self.sizes.get(name) for name in node.input]
-        most = max((nominal(size) for sizes in inputs for size in (sizes or ()) if isinstance(size, Open)), default=1)
+        most = max((nominal(size) for sizes in inputs for size in (sizes or ()) if isinstance(size, Open)),
+                   default=NOMINAL if node.op_type == "Range" else 1)
         for name in node.output[:None if node.op_type == "Split" else 1]:
             stated = self.stated.get(name)
             if stated is None:
@@ -330,12 +331,13 @@ class _Sizes(counts.Counts):
         return end if begin == [0] and step == [1] else None
 
     def of_sum(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
-        """A sum, a mean or a maximum along axes that stay, with one number each."""
+        """A sum, a mean or a maximum along axes that stay, with one number each, or go."""
         axes = own.get("axes") if len(node.input) < 2 else self.constants.get(node.input[1])
-        if axes is None or not own.get("keepdims", 1):
+        if axes is None:
             return None
         places = {int(axis) % len(inputs[0]) for axis in axes}
-        return [1 if axis in places else size for axis, size in enumerate(inputs[0])]
+        kept = [1 if axis in places else size for axis, size in enumerate(inputs[0])]
+        return kept if own.get("keepdims", 1) else [size for axis, size in enumerate(kept) if axis not in places]
 
     def of_layer(self, node: Any, inputs: list[list[Size]], own: dict[str, Any]) -> list[Size | None] | None:
         """All states of a recurrent layer, whose steps come first."""

@@ -379,6 +379,8 @@ class _Grouped:
         self.query, self.past = sources[0], ""
         self.size = porter.shapes[self.query][2] // counts[0]
         self.steps = self.count_of(self.query, 1)
+        self.rows = self.own_rows = self.numbers(self.steps)  # Of keys, and of new ones.
+        self.moved_rows = ""  # rows_of_places()
         self.first = porter.constant(np.zeros((1, 1), np.int64))  # [batch or 1][1]: the place of the first token.
 
     def begin_behind(self, past: str, last: str, total: str) -> None:
@@ -386,12 +388,13 @@ class _Grouped:
         that are shorter than others end with tokens that count for nothing."""
         porter = self.porter
         self.past = past
-        kinds = {"to": porter.onnx.TensorProto.INT64}
-        before = porter.emit("Sub", [porter.emit("Add", [self.flat(last, -1, 1), porter.constant([1])]), self.steps])
-        self.total = porter.emit("Reshape", [porter.emit("Cast", [total], **kinds), porter.constant([1])])
-        is_all = porter.emit("Equal", [self.total, self.steps])
-        self.first = porter.emit("Where", [is_all, porter.constant([0]), before])
-        self.length = porter.emit("Max", [self.count_of(past, 2), self.total])
+        batch = porter.shapes[self.query][0]
+        column = porter.constant([batch, 1]) if batch is not None else porter.emit(
+            "Concat", [self.count_of(self.query, 0), porter.constant([1])], axis=0)
+        before = porter.emit("Sub", [porter.emit("Add", [self.reshaped(last, column), porter.constant([1])]), self.steps])
+        total = self.reshaped(total, porter.constant([1]))
+        self.first = porter.emit("Where", [porter.emit("Equal", [total, self.steps]), porter.constant([0]), before])
+        self.rows = self.numbers(porter.emit("Max", [self.count_of(past, 2), total]))
 
     def count_of(self, name: str, axis: int) -> str:
         """A size of a tensor, as a tensor of one number."""
@@ -400,9 +403,9 @@ class _Grouped:
             return self.porter.emit("Shape", [name], start=axis, end=axis + 1)
         return self.porter.constant([count])
 
-    def flat(self, name: str, *shape: int) -> str:
-        integers = self.porter.emit("Cast", [name], to=self.porter.onnx.TensorProto.INT64)
-        return self.porter.emit("Reshape", [integers, self.porter.constant(list(shape))])
+    def reshaped(self, name: str, shape: str) -> str:
+        return self.porter.emit("Reshape", [
+            self.porter.emit("Cast", [name], to=self.porter.onnx.TensorProto.INT64), shape])
 
     def numbers(self, count: str) -> str:
         """[1][count]: from 0 on."""
@@ -415,7 +418,7 @@ class _Grouped:
 
     def places(self) -> str:
         """[batch or 1][tokens]"""
-        places = self.porter.emit("Add", [self.first, self.numbers(self.steps)])
+        places = self.porter.emit("Add", [self.first, self.own_rows])
         self.porter.shapes[places] = [self.porter.shapes[self.query][0] if self.past else 1,
                                       self.porter.shapes[self.query][1]]
         self.porter.types[places] = self.porter.onnx.TensorProto.INT64
@@ -435,8 +438,10 @@ class _Grouped:
         what is behind them stays."""
         porter = self.porter
         both = porter.emit("Concat", [past, new], axis=2)
-        rows = porter.emit("Gather", [porter.emit("Reshape", [both, porter.constant([-1, self.size])]),
-                                      self.rows_of_places(past)], axis=0)
+        if not self.moved_rows:
+            self.moved_rows = self.rows_of_places(past)
+        flat = porter.emit("Reshape", [both, porter.constant([-1, self.size])])
+        rows = porter.emit("Gather", [flat, self.moved_rows], axis=0)
         batch, count, steps, _ = porter.shapes[new]
         porter.shapes[rows], porter.types[rows] = [batch, count, None, self.size], porter.types[new]
         return rows
@@ -444,12 +449,11 @@ class _Grouped:
     def rows_of_places(self, past: str) -> str:
         """[batch][heads][places]: where a place is, among the rows of all heads of the past and of the new tokens."""
         porter = self.porter
-        before, places = self.count_of(past, 2), self.numbers(self.length)
-        behind = porter.emit("Add", [before, porter.emit("Sub", [places, self.first])])
-        end = porter.emit("Add", [self.first, self.steps])
-        is_new = porter.emit("And", [porter.emit("GreaterOrEqual", [places, self.first]),
-                                     porter.emit("Less", [places, end])])
-        own = porter.emit("Where", [is_new, behind, places])
+        before, end = self.count_of(past, 2), porter.emit("Add", [self.first, self.steps])
+        behind = porter.emit("Add", [before, porter.emit("Sub", [self.rows, self.first])])
+        is_new = porter.emit("And", [porter.emit("GreaterOrEqual", [self.rows, self.first]),
+                                     porter.emit("Less", [self.rows, end])])
+        own = porter.emit("Where", [is_new, behind, self.rows])
         count = porter.emit("Add", [before, self.steps])
         own = porter.emit("Min", [own, porter.emit("Sub", [count, porter.constant([1])])])
         heads = porter.emit("Mul", [self.count_of(self.query, 0), porter.constant([self.counts[1]])])
@@ -468,16 +472,17 @@ class _Grouped:
             queries = porter.emit("Reshape", [queries, porter.constant([0, self.counts[1], -1, self.size])])
             porter.types[queries] = porter.types[heads[0]]
             porter.shapes[queries] = [own[0], self.counts[1], None if own[2] is None else own[2] * shared, self.size]
-            places = porter.emit("Concat", [places] * shared, axis=1)
+            places = porter.emit("Expand", [porter.emit("Unsqueeze", [places, porter.constant([1])]),
+                                            porter.constant([1, shared, 1])])
+            places = porter.emit("Reshape", [places, porter.constant([0, -1])])
         numbers = {name: self.own[name] for name in ("scale", "softcap") if self.own.get(name, 0)}
         call = _Attention(porter, porter.onnx.helper.make_node("Attention", [queries, keys, values], [output], **numbers))
         columns = porter.emit("Unsqueeze", [places, porter.constant([1, 3])])
-        rows = self.numbers(self.length if self.past else self.steps)
-        seen = porter.emit("LessOrEqual", [rows, columns])
+        seen = porter.emit("LessOrEqual", [self.rows, columns])
         window = self.own.get("local_window_size", -1)
         if window > 0:
             edge = porter.emit("Sub", [columns, porter.constant([window])])
-            seen = porter.emit("And", [seen, porter.emit("Greater", [rows, edge])])
+            seen = porter.emit("And", [seen, porter.emit("Greater", [self.rows, edge])])
         bias = porter.emit("Where", [seen, call.number(0), call.number(call.least)])
         scores = porter.emit("Add", [call.scores_of(queries, keys), bias])
         result = porter.emit("MatMul", [call.softmax(scores), values])

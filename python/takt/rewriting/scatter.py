@@ -61,10 +61,9 @@ class ScatterRewriter:
         """Rows of a known length, of tensors of which other sizes are open."""
         outer, inner, result = data[:axis], data[axis + 1:], (*data[:axis], *places, *data[axis + 1:])
         source, name = node.input
-        count = math.prod(map(open_sizes.nominal, result))
+        count, numbers = (math.prod(map(open_sizes.nominal, sizes)) for sizes in (result, data))
         if (name not in self.dynamic or not self.is_float(source) or open_sizes.is_open(inner)
-                or math.prod(inner) < _ROW_MIN or count < _TAKEN_MIN
-                or max(count, math.prod(map(open_sizes.nominal, data))) >= 1 << 31 or len(result) > open_calls.SIZES_MAX):
+                or math.prod(inner) < _ROW_MIN or max(count, numbers) >= 1 << 31 or len(result) > open_calls.SIZES_MAX):
             return False
         names = tiled_calls.names_of((*data, *places))
         product = functools.partial(tiled_calls.product_of, names=names)

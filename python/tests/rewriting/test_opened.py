@@ -712,3 +712,22 @@ def test_what_follows_a_recurrent_layer_has_its_sizes(needs_compiler, tmp_path, 
         assert artifact.recipe.name == "native", artifact.report
         assert got.shape == want.shape
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape, axis, sizes", [
+    (["n", 5, 64], 0, [(1, 5, 64), (7, 5, 64)]),
+    (["n", "s", 64], 1, [(1, 3, 64), (2, 40, 64)]),
+    ([3, "s", 128], 1, [(3, 1, 128), (3, 9, 128)])])
+def test_rows_of_open_tensors_are_gathered_by_calls(needs_compiler, tmp_path, shape, axis, sizes):
+    """At places that the call computes, one of which counts from the end."""
+    net = Net()
+    most = net.node("ReduceMax", net.node("Abs", "x"), keepdims=0)
+    first = net.node("Cast", net.node("Min", most, net.constant(np.array(0, np.float32))), to=onnx.TensorProto.INT64)
+    places = net.node("Add", net.node("Unsqueeze", first, net.constant(np.array([0]))),
+                      net.constant(np.array([[0, -1], [-1, 0]])))
+    result = net.node("Relu", net.node("Gather", "x", places, axis=axis))
+    calls, _ = functions(net.model(shape, result))
+    assert calls["takt_gather_f32"] == 1
+    for artifact, got, want in results(tmp_path, net, shape, result, sizes, "native"):
+        assert artifact.recipe.name == "native", artifact.report
+        np.testing.assert_array_equal(got, want)
