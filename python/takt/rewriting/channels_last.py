@@ -152,14 +152,18 @@ class ChannelsLastRewriter:
         type_name = self.element_name(source)
         if type_name is None:
             return False
-        call = tiled_calls.call_of_rows(f"takt_shuffle_{type_name}", (type_name,) * 2, (n, h, w, c), (groups, each), (),
-                                        _SHUFFLED_NUMBERS, 1)
+        call = self.shuffle_of((n, h, w, c), groups, type_name)
         if call is None:
             return False
         twin = self.kernel(call, [self.last[source]], self.fresh("shuffle"), (n, h, w, c), element)
         self.done.update((id(turn), id(join)))
         self.set_last(join.output[0], twin)
         return True
+
+    def shuffle_of(self, shape: open_sizes.Sizes, groups: int, type_name: str) -> tiled_calls.TiledCall | None:
+        """The call that takes the channels of groups in turns, of a tensor whose channels are last."""
+        kinds, numbers = (type_name,) * 2, (groups, shape[-1] // groups)
+        return tiled_calls.call_of_rows(f"takt_shuffle_{type_name}", kinds, shape, numbers, (), _SHUFFLED_NUMBERS, 1)
 
     # Rows of images, as `porter` convolves volumes along them.
 

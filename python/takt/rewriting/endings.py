@@ -66,6 +66,11 @@ class EndingRewriter:
                 residual = other
                 self.done.add(id(user))
                 output = user.output[0]
+        output, end = self.fold_clamped(output)
+        return output, residual, {"has_residual": residual is not None, **end}
+
+    def fold_clamped(self, output: str) -> tuple[str, dict[str, Any]]:
+        """As fold_end(), without a sum."""
         low, high = -math.inf, math.inf
         user = self.only_consumer(output)
         slope = self.slope(user) if user is not None else None
@@ -82,8 +87,7 @@ class EndingRewriter:
                 low, high = limits
                 self.done.add(id(user))
                 output = user.output[0]
-        end = {"has_residual": residual is not None, "activation": activation, "low": low, "high": high}
-        return output, residual, end
+        return output, {"activation": activation, "low": low, "high": high}
 
     def fold_activation(self, x: str) -> tuple[str, str]:
         """The activation of `x` that a kernel has, and its result."""

@@ -9,9 +9,11 @@ import numpy as np
 
 from ..networks import open_sizes
 from .channels_last import TO_FIRST
-from .packing import GROUPS_FEW
+from .kernel_calls import make_kernel
+from .packing import BLOCK, GROUPS_FEW
 
 _MULTIPLIER_MAX = 4
+_LINE_MIN = 12  # Taps of a window of one row or column.
 
 
 class SlicingRewriter:
@@ -103,20 +105,23 @@ class SlicingRewriter:
     def as_depthwise(self, node: Any, weights: np.ndarray, bias: np.ndarray,
                      shape: tuple[int, ...]) -> bool:
         """A convolution of groups of one channel, each with several results: one
-        depthwise convolution for each, and then their results in turns."""
+        depthwise convolution for each, and then their results in turns. Where all results
+        are one block, and the window is a line, one of all channels is quicker."""
         n, h, w, c, oh, ow, oc, *geometry, groups = shape
-        times = oc // c
-        if groups != c or c <= GROUPS_FEW or not 1 < times <= _MULTIPLIER_MAX:
+        times, last = oc // c, (n, oh, ow, oc)
+        is_line = oc <= BLOCK and min(geometry[:2]) == 1 and max(geometry[:2]) >= _LINE_MIN
+        if groups != c or c <= GROUPS_FEW or not 1 < times <= _MULTIPLIER_MAX or is_line:
+            return False
+        shuffle = self.shuffle_of(last, times, "f32")
+        if shuffle is None:
             return False
         output, weights, bias = self.fold_scales(node.output[0], weights, bias, 2)
-        each = (n, h, w, c, oh, ow, c, *geometry, c)
-        parts = []
+        output, end = self.fold_clamped(output)
+        each, parts = (n, h, w, c, oh, ow, c, *geometry, c), []
         for i in range(times):
             function, packed = self.packed(weights[i::times], bias[i::times], c, True)
-            part = self.kernel_of(function, each, [self.to_last(node.input[0]), *packed], (n, oh, ow, c))
-            sizes = self.constant(np.array([n, oh, ow, c, 1], np.int64))
-            parts.append(self.emit("Reshape", [part, sizes], self.fresh("part"), (n, oh, ow, c, 1)))
-        joined = self.emit("Concat", parts, self.fresh("parts"), (n, oh, ow, c, times), axis=4)
-        sizes = self.constant(np.array([n, oh, ow, oc], np.int64))
-        self.set_last(output, self.emit("Reshape", [joined, sizes], self.fresh("conv"), (n, oh, ow, oc)))
+            parts.append(self.kernel(make_kernel(function, each, **end), [self.to_last(node.input[0]), *packed],
+                                     self.fresh("part"), (n, oh, ow, c)))
+        joined = self.emit("Concat", parts, self.fresh("parts"), last, axis=3)
+        self.set_last(output, self.kernel(shuffle, [joined], self.fresh("conv"), last))
         return True
