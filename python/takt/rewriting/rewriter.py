@@ -15,8 +15,8 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from . import (attention, batches, before_resize, beginnings, bits, boxes, branches, channels_last, endings, equals,
-               joined, norms, open_resize, opened, paired, parted, quantized, recurrent, resize, scatter, signed,
+from . import (attention, batches, before_resize, beginnings, bits, boxes, branches, channels_last, crossing, endings,
+               equals, joined, norms, open_resize, opened, paired, parted, quantized, recurrent, resize, scatter, signed,
                slicing, tiled_calls, top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, levels, names, open_sizes
 from .channels_last import TO_FIRST, TO_LAST
@@ -54,7 +54,7 @@ def rewrite(model: Any, precision: str = "") -> tuple[Any, list[AnyKernel]]:
     """
     # Folding copies the model, and the other passes change the copy.
     signed_model = beginnings.share(equals.merge(signed.shift(folding.fold(model))))
-    branched = before_resize.move(branches.merge(batches.split(signed_model)))
+    branched = before_resize.move(crossing.exchange(branches.merge(batches.split(signed_model))))
     rewriter = _Rewriter(canonical.reduce(branched), precision)
     if not rewriter.run():
         return model, []
