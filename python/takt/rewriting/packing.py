@@ -9,6 +9,10 @@ import numpy as np
 BLOCK = 16  # Output channels of a block of packed weights.
 GROUPS_FEW = 4
 _FOUR = 4  # Input channels of bytes, which are summed together.
+# A product of fewer channels than four takes so many times as long.
+_UNJOINED_COST = 2.25
+# The channels of a block are copied in the time of so many products.
+_COPY_COST = 5
 
 
 def trim_taps(weights: np.ndarray, geometry: tuple[int, ...], in_shape: tuple[int, ...],
@@ -114,25 +118,29 @@ def pack_bytes(weights: np.ndarray, groups: int, is_depthwise: bool) -> np.ndarr
 
 def join_pixels(weights: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, tuple[int, ...]]:
     """A convolution of bytes with up to three channels as one whose channels are those of neighbouring pixels, fours
-    together, as the kernels multiply them. The memory of both tensors is the same; a result's channels come once for
-    each of its pixels.
+    together, as the kernels multiply them. The memory of both tensors is the same, if the rows of the image and of the
+    result are filled up to whole groups of pixels; a result's channels come once for each of its pixels.
 
     weights  [out][in][h][w]
     shape    the 16 numbers of kernels::ConvShape
-    returns  the weights and the shape; as they were, if pixels cannot be joined.
+    returns  the weights and the shape; as they were, if pixels cannot be joined, or if that is not quicker.
     """
     n, h, w, c, oh, ow, oc, kh, kw, sh, sw, dh, dw, top, left, groups = shape
     pixels = _FOUR // math.gcd(_FOUR, c) if c < _FOUR else 1  # Of the input.
-    if pixels == 1 or pixels % sw or groups != 1 or dw != 1 or w % pixels or ow * sw != w:
+    if pixels == 1 or pixels % sw or groups != 1 or dw != 1:
         return weights, shape
     results = pixels // sw
     first, last = -left // pixels, ((results - 1) * sw - left + kw - 1) // pixels
+    wide = -(-ow // results) * results
+    products = wide * kh * (last - first + 1) * (pixels * c // _FOUR) + (ow * _COPY_COST if wide > ow else 0)
+    if products > _UNJOINED_COST * ow * kh * kw:
+        return weights, shape
     joined = np.zeros((results, oc, pixels, c, kh, last - first + 1), weights.dtype)
     for result in range(results):
         for x in range(kw):
             block, pixel = divmod(result * sw - left + x, pixels)
             joined[result, :, pixel, :, :, block - first] = weights[..., x]
-    sizes = (n, h, w // pixels, pixels * c, oh, ow // results, results * oc)
+    sizes = (n, h, -(-w // pixels), pixels * c, oh, -(-ow // results), results * oc)
     return joined.reshape(results * oc, pixels * c, kh, -1), (*sizes, kh, last - first + 1, sh, 1, dh, 1, top, -first, 1)
 
 

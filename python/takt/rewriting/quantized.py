@@ -528,12 +528,14 @@ class QuantizedRewriter:
         is_depthwise = groups == shape[3] == shape[6] and groups > 1
         # In the order in which other runtimes round, to give the same bytes.
         scales = np.float32(in_scale.scale) * factors.astype(np.float32) / np.float32(out_scale.scale)
-        n, oh, ow, oc = shape[0], *shape[4:7]
+        (n, h, w, c, oh, ow, oc), element = shape[:7], self.onnx.TensorProto.INT8
+        image = self.to_last(source) if rows is None else self.to_first(source)
         if rows is None and not is_depthwise and opened is None:
             weights, shape = join_pixels(weights, shape)
+            image = self.filled(image, (n, h, w, c), shape[2] * shape[3] // c, in_scale.zero_point)
         results = shape[6] // oc
         inputs = [
-            self.to_last(source) if rows is None else self.to_first(source),
+            image,
             self.constant(pack_bytes(weights, groups, is_depthwise)),
             self.constant(np.tile(sums, results)),
             self.constant(np.tile(scales, results)),
@@ -543,16 +545,28 @@ class QuantizedRewriter:
         kernel = byte_calls.tiled(byte_calls.ByteCall(
             "takt_depthwise2d_i8" if is_depthwise else "takt_conv2d_i8", shape, 1, 1,
             in_scale.zero_point, out_scale.zero_point, low, high))
-        element = self.onnx.TensorProto.INT8
         if rows is not None:
             self.kernel(of_rows(kernel, opened), inputs, user.output[0], rows, element)
         else:
             if opened is not None:
                 twin = self.open_call(kernel, opened, inputs, element)
             else:
-                twin = self.kernel(kernel, inputs, self.fresh("conv"), (n, oh, ow, oc), element)
+                wide = shape[5] * results
+                twin = self.kernel(kernel, inputs, self.fresh("conv"), (n, oh, wide, oc), element)
+                if wide > ow:
+                    bounds = (self.constant(np.array([number])) for number in (0, ow, 2))
+                    twin = self.emit("Slice", [twin, *bounds], self.fresh("conv"), (n, oh, ow, oc), element=element)
             self.set_last(user.output[0], twin)
         return True
+
+    def filled(self, image: str, shape: tuple[int, ...], width: int, zero: int) -> str:
+        """Bytes with the channels last, with so many columns: those behind are zeros."""
+        n, h, w, c = shape
+        if w == width:
+            return image
+        pads, value = np.array([0, 0, 0, 0, 0, 0, width - w, 0]), np.array(zero, np.int8)
+        return self.emit("Pad", [image, self.constant(pads), self.constant(value)], self.fresh("filled"),
+                         (n, h, width, c), element=self.onnx.TensorProto.INT8)
 
     def product_to_floats(self, name: str, weights: np.ndarray, factors: np.ndarray, bias: np.ndarray,
                           shape: tuple[int, ...], rows: tuple[int, ...] | None, output: str,
