@@ -1,8 +1,8 @@
 """Convolutions of rows and of columns that change places, for rewriter.py.
 
-A convolution of windows of one row, and behind it one of windows of one column, may come in either order if each channel
-is convolved alone. Networks for the signals of electrodes (EEGNet) have the longer one first, on all rows. The other one
-leaves a single row.
+A convolution of windows of one row, and behind it one of windows of one column, may come in either order if each
+channel is convolved alone. Networks for the signals of electrodes (EEGNet) have the longer one first, on all rows. The
+other one leaves a single row.
 """
 
 from __future__ import annotations

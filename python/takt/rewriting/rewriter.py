@@ -15,9 +15,9 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from . import (attention, batches, before_resize, beginnings, bits, boxes, branches, channels_last, crossing, endings,
-               equals, joined, norms, open_resize, opened, paired, parted, quantized, recurrent, resize, scatter, signed,
-               slicing, tiled_calls, top_k)
+from . import (attention, batches, before_resize, beginnings, bits, boxes, branches, channels_last, crossing,
+               endings, equals, joined, norms, open_resize, opened, paired, parted, quantized, recurrent, resize,
+               scatter, signed, slicing, tiled_calls, top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, levels, names, open_sizes
 from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import (CHANNELS_MAX, DOMAIN, SIZE_MAX, TAPS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS,
