@@ -97,6 +97,8 @@ class _Reducer(graphs.Graph):
             return self.unary(node)
         if kind in elementwise.JOINING:
             return self.joining(node)
+        if kind == "ReduceMean":
+            return self.mean(node)
         return kind == "Concat" and self.concat(node)
 
     # What the new graph gets.
@@ -215,11 +217,33 @@ class _Reducer(graphs.Graph):
                 inputs.append(name)
             elif value is not None and value.ndim in (2, 3):
                 inputs.append(self.constant(np.expand_dims(value, -2)))
+            elif name in self.dequantized and self.is_scalar(self.dequantized[name].input[1:]):
+                of_bytes = self.constants[self.dequantized[name].input[0]]
+                if of_bytes.ndim not in (2, 3) and of_bytes.size > 1:
+                    return False
+                inputs.append(name if of_bytes.size == 1 and of_bytes.ndim < 2 else
+                              self.weights(name, lambda each: np.expand_dims(each, -2)))
             elif value is None and self.is_row(name):
                 inputs.append(self.image(name))
             else:
                 return False
         self.images[node.output[0]] = self.emit(node.op_type, inputs, **self.attributes(node))
+        return True
+
+    def mean(self, node: Any) -> bool:
+        """Of channels, as norms of sequences have it, or of the pixels of a row."""
+        axes, keeps = self.reduced_axes(node, 3), self.attributes(node).get("keepdims", 1)
+        if axes != [2] and (axes != [1] or not keeps):
+            return False
+        inputs, own = [self.image(node.input[0])], {"keepdims": keeps}
+        axes = [1] if axes == [1] else [2, 3]
+        if self.opset >= 18:
+            inputs.append(self.constant(np.array(axes)))
+        else:
+            own["axes"] = axes
+        mean = self.emit("ReduceMean", inputs, None if keeps else node.output[0], **own)
+        if keeps:
+            self.images[node.output[0]] = mean
         return True
 
     def concat(self, node: Any) -> bool:

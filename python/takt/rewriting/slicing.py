@@ -63,13 +63,15 @@ class SlicingRewriter:
 
     def on_reducemean(self, node: Any) -> bool:
         """The mean of all pixels, with or without their dimensions, in one step or as
-        `porter` writes it in two, columns first; or of rows or columns."""
+        `porter` writes it in two, columns first; or of rows or columns; or of channels."""
         shape, keeps = self.sizes(node.input[0]), self.attributes(node).get("keepdims", 1)
         axes, output, is_in_two = self.axes(node), node.output[0], False
         user = self.only_consumer(output)
         if axes == [2] and keeps and user is not None and user.op_type == "ReduceMean" and self.axes(user) == [3]:
             axes, is_in_two, keeps = [2, 3], True, self.attributes(user).get("keepdims", 1)
             output = user.output[0]
+        if axes == [1] and keeps:
+            return self.mean_of_channels(node)
         if axes not in ([2, 3], [2], [3]) or (axes != [2, 3] and not keeps):
             return False
         twin = self.mean_of_pixels(node.input[0], is_in_two, axes) or self.open_mean(node.input[0], axes)
@@ -83,6 +85,14 @@ class SlicingRewriter:
             sizes = self.constant(np.array(shape[:2], np.int64))
             self.emit("Reshape", [twin, sizes], output, shape[:2])
         return True
+
+    def mean_of_channels(self, node: Any) -> bool:
+        """That of the last dimension of the twin, for the compiler."""
+        if node.input[0] not in self.last:
+            return False
+        if len(node.input) > 1:
+            return self.copy_last(node, [self.last[node.input[0]], self.constant(np.array([3]))])
+        return self.copy_last(node, [self.last[node.input[0]]], axes=[3])
 
     def on_reducesum(self, node: Any) -> bool:
         """The sum of pixels is their mean, times their number."""

@@ -171,6 +171,31 @@ def test_tensors_of_one_dimension_are_images(tmp_path):
     assert sum(node.op_type == "Reshape" for node in reduced.graph.node) == 6  # Two of them place pixels, two make groups.
 
 
+@pytest.mark.parametrize("is_quantized", [False, True])
+def test_norms_and_means_of_sequences(tmp_path, is_quantized):
+    """Only the input and the result of norms are reshaped, and constants of bytes with them."""
+    net = QuantizedNet()
+
+    def number(*shape):
+        if not is_quantized:
+            return net.weights(*shape)
+        own = net.random.integers(1, 128, shape).astype(np.int8)
+        return net.integers(own, np.array(0.01, np.float32), 0)
+
+    x = net.node("Conv", "x", net.weights(12, 8, 3))
+    apart = net.node("Sub", x, net.node("ReduceMean", x, axes=[-2]))
+    spread = net.node("ReduceMean", net.node("Mul", apart, apart), axes=[1])
+    spread = net.node("Sqrt", net.node("Add", spread, number(1) if is_quantized else net.constant(np.float32(1e-5))))
+    x = net.node("Add", net.node("Mul", net.node("Div", apart, spread), number(12, 1)), number(1, 12, 1))
+    norm = net.node("Conv", x, net.weights(16, 12, 3))
+    reduced = check_reduced(tmp_path, net, [1, 8, 20], norm)
+    assert [node.op_type for node in reduced.graph.node].count("Reshape") == 2
+    mean = net.node("Mul", net.node("ReduceMean", norm, axes=[2]), number(16, 1))
+    for result in (mean, net.node("ReduceMean", norm, axes=[-1], keepdims=0)):
+        reduced = check_reduced(tmp_path, net, [1, 8, 20], result)
+        assert [node.op_type for node in reduced.graph.node].count("Reshape") == (2 if result == mean else 1)
+
+
 def test_sequences_compile(needs_compiler, tmp_path):
     pytest.importorskip("onnx")
     net = Net()

@@ -45,7 +45,7 @@ class Net:
         attributes.setdefault("pads", [kernel // 2] * 4)
         return self.node("Conv", *inputs, group=groups, **attributes)
 
-    def model(self, in_shape, result):
+    def model(self, in_shape, result, opset=17):
         import onnx
         from onnx import TensorProto, helper
 
@@ -56,7 +56,7 @@ class Net:
             [helper.make_tensor_value_info(result, TensorProto.FLOAT, None)],
             self.constants,
         )
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
         return onnx.shape_inference.infer_shapes(model, strict_mode=True)
 
     def save(self, path, in_shape, result):

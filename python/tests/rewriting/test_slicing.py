@@ -87,6 +87,21 @@ def test_the_mean_of_all_pixels(needs_compiler, tmp_path):
         assert "ReduceMean" not in kinds, case
 
 
+@pytest.mark.parametrize("opset", [17, 18])
+def test_the_mean_of_channels(needs_compiler, tmp_path, opset):
+    """As norms of layers over the channels of images have it."""
+    net = Net()
+    of_channels = ([net.constant(np.array([1]))], {}) if opset == 18 else ([], {"axes": [1]})
+    x = net.conv("x", 3, 24)
+    apart = net.node("Sub", x, net.node("ReduceMean", x, *of_channels[0], **of_channels[1]))
+    spread = net.node("ReduceMean", net.node("Mul", apart, apart), *of_channels[0], **of_channels[1])
+    x = net.node("Div", apart, net.node("Sqrt", net.node("Add", spread, net.constant(np.float32(1e-5)))))
+    result = net.conv(x, 24, 20)
+    make = net.model
+    net.model = lambda *own: make(*own, opset=opset)
+    check_without_transposes(tmp_path, {"": (net, [1, 3, 14, 14], result)})
+
+
 def test_several_results_of_each_channel(needs_compiler, tmp_path):
     cases = {}
     for times in (2, 3):
