@@ -54,6 +54,9 @@ class _Reducer(graphs.Graph):
         for node in graph.node:
             if node.op_type == "DequantizeLinear" and all(name in self.constants for name in node.input):
                 self.dequantized[node.output[0]] = node
+        for node in graph.node:
+            if node.op_type == "BatchNormalization":
+                self.constants.update((name, self.floats(name)) for name in node.input[1:] if name in self.dequantized)
         self.images: dict[str, str] = {}  # Tensors of rank 3, and their images.
         self.made = {value.name for value in graph.input} | set(self.constants)
         self.done: set[int] = set()
@@ -82,6 +85,8 @@ class _Reducer(graphs.Graph):
         if kind == "ConvTranspose":
             return self.transposed(node)
         if kind in ("Transpose", "Softmax") and self.weighted_mean(node):
+            return True
+        if kind == "Reshape" and self.norm_of_bands(node):
             return True
         if not node.input or not self.is_row(node.input[0]) or len(node.output) != 1:
             return False
@@ -159,6 +164,11 @@ class _Reducer(graphs.Graph):
         inputs = [self.constant(change(self.constants[node.input[0]])), *node.input[1:]]
         return self.emit("DequantizeLinear", inputs, **{**self.attributes(node), "axis": axis})
 
+    def floats(self, name: str) -> np.ndarray:
+        """What is dequantized, of a tensor of one dimension."""
+        value, scale, *zeros = (self.constants[each].astype(np.float32) for each in self.dequantized[name].input)
+        return (value - (zeros[0] if zeros else 0)) * scale
+
     def in_two(self, node: Any) -> dict[str, Any]:
         """The attributes of a window in two dimensions."""
         attributes = self.attributes(node)
@@ -201,6 +211,39 @@ class _Reducer(graphs.Graph):
         self.images[back.output[0]] = self.reshape(normalized, (n, c, 1, length))
         self.done |= {id(norm), id(back)}
         return True
+
+    def norm_of_bands(self, node: Any) -> bool:
+        """Bands of rows are channels of a BatchNormalization, between two Reshapes, as networks for spectra have it:
+        a factor and a shift for each channel and row."""
+        source, (shape, split) = node.input[0], (self.shapes.get(each, ()) for each in (node.input[0], node.output[0]))
+        if (len(shape) != 4 or len(split) != 4 or split == shape or (split[0], split[3]) != (shape[0], shape[3])
+                or split[1] % shape[1]):
+            return False
+        nodes, name = [], node.output[0]
+        while (user := self.only_consumer(name)) is not None and self.is_of_bands(user):
+            nodes.append(user)
+            name = user.output[0]
+        if (user is None or user.op_type != "Reshape" or self.shapes.get(user.output[0]) != shape
+                or all(each.op_type != "BatchNormalization" for each in nodes)):
+            return False
+        source = self.restore(source)
+        for each in nodes:
+            if each.op_type != "BatchNormalization":
+                source = self.emit(each.op_type, [source, *each.input[1:]], **self.attributes(each))
+                continue
+            for op, value in zip(("Mul", "Add"), self.normalization(each)):
+                rows = np.repeat(value, split[2]).reshape(1, *shape[1:3], 1)
+                source = self.emit(op, [source, self.constant(rows.astype(np.float32))])
+        self.out[-1].output[0] = self.out[-1].name = user.output[0]
+        self.made.add(user.output[0])
+        self.done |= {id(each) for each in (*nodes, user)}
+        return True
+
+    def is_of_bands(self, node: Any) -> bool:
+        """Whether it computes on bands of rows without seeing other ones."""
+        if node.op_type == "BatchNormalization":
+            return self.normalization(node) is not None
+        return node.op_type in _UNARY and len(node.output) == 1 and self.is_scalar(node.input[1:])
 
     def unary(self, node: Any) -> bool:
         if node.input[0] not in self.images or not self.is_scalar(node.input[1:]):

@@ -196,6 +196,41 @@ def test_norms_and_means_of_sequences(tmp_path, is_quantized):
         assert [node.op_type for node in reduced.graph.node].count("Reshape") == (2 if result == mean else 1)
 
 
+@pytest.mark.parametrize("is_quantized", [False, True])
+def test_norms_of_bands(tmp_path, is_quantized):
+    """Rows in bands, which are channels of a normalization."""
+    net = QuantizedNet()
+    x = net.quantize(net.conv("x", 3, 6), 0.05, 3) if is_quantized else net.conv("x", 3, 6)
+    x = net.node("Reshape", x, net.constant(np.array([2, 18, 4, -1])))
+    values = [net.constant(net.random.uniform(0.5, 2, 18).astype(np.float32)) for _ in range(4)]
+    if is_quantized:
+        x = net.quantize(x, 0.05, 3)
+        steps = net.random.integers(1, 128, 18).astype(np.int8)
+        values[:2] = [net.integers(steps, np.array(0.01, np.float32), 0) for _ in range(2)]
+    x = net.node("Relu", net.node("BatchNormalization", x, *values))
+    x = net.quantize(x, 0.1, -128) if is_quantized else x
+    x = net.conv(net.node("Reshape", x, net.constant(np.array([2, 6, 12, -1]))), 6, 4)
+    check_reduced(tmp_path, net, [2, 3, 12, 10], x, {"Reshape", "BatchNormalization"})
+
+
+@pytest.mark.parametrize("change", ["other", "axis", "bands", "read"])
+def test_other_norms_between_reshapes_stay(tmp_path, change):
+    """Another tensor behind the norm, an operator along rows, bands that are no rows, or a norm that others read."""
+    net = Net()
+    x = net.conv("x", 3, 6)
+    split = [2, 3, 24, 10] if change == "bands" else [2, 36, 2, 10]
+    x = net.node("Reshape", x, net.constant(np.array(split)))
+    values = [net.constant(net.random.uniform(0.5, 2, split[1]).astype(np.float32)) for _ in range(4)]
+    norm = net.node("BatchNormalization", x, *values)
+    inner = net.node("Softmax", norm, axis=2) if change == "axis" else norm
+    back = net.node("Reshape", inner, net.constant(np.array([2, 6, 12, 10] if change != "other" else [2, 6, 10, 12])))
+    x = net.conv(back, 6, 4)
+    if change == "read":
+        x = net.node("Add", x, net.node("ReduceMax", norm, keepdims=0))
+    reduced = check_reduced(tmp_path, net, [2, 3, 12, 10], x)
+    assert {"Reshape", "BatchNormalization"} <= kinds(reduced)
+
+
 def test_sequences_compile(needs_compiler, tmp_path):
     pytest.importorskip("onnx")
     net = Net()
