@@ -29,11 +29,13 @@ class ChannelsLastRewriter:
     def on_elementwise(self, node: Any) -> bool:
         if node.op_type == "Add" and (self.quantized_add(node) or self.added_row(node)):
             return True
+        if node.op_type == "Mul" and self.floats_in_steps(node):
+            return True
         shape = self.sizes(node.output[0])
         if shape is None or len(shape) != 4 or not any(name in self.last for name in node.input):
             return False
         if any(name in self.made and name not in self.last and name not in self.constants
-               and math.prod(self.shape(name) or (2,)) > 1 for name in node.input):
+               and (self.shape(name) is None or math.prod(self.shape(name)) > 1) for name in node.input):
             # A tensor with channels first only: not worth a transpose.
             return False
         inputs = []

@@ -17,6 +17,7 @@ import numpy as np
 from . import byte_calls, open_calls, tiled_calls
 from ..porting import scales
 from ..networks import graphs, open_sizes
+from .kernel_calls import DOMAIN
 from .opened import OpenShape, of_rows, product_shape
 from .packing import BLOCK, join_groups, join_pixels, pack_bytes, with_room
 
@@ -131,6 +132,7 @@ class QuantizedRewriter:
             source = finder.find(node.output[0]) if node.op_type == "Mul" else None
             if source in self.shapes or len(self.open.get(source, ())) in range(1, 5):
                 self.quantization.stepped[node.output[0]] = source
+        self.stepped_sources = set(self.quantization.stepped.values())
 
     def is_bytes(self, name: str) -> bool:
         return self.element_types.get(name) == self.onnx.TensorProto.INT8
@@ -579,7 +581,7 @@ class QuantizedRewriter:
         bias = self.constant(bias.astype(np.float32))
         scale = Scale(0.0, 0)  # It is found in the call.
         if name in self.quantization.stepped:
-            source, ranges = self.stepped_bytes(self.quantization.stepped[name], rows is None)
+            source, ranges = self.bytes_in_steps(self.quantization.stepped[name], rows is None)
         else:
             source, scale = self.quantization.tensors[name]
             source, ranges = self.to_last(source) if rows is None else self.to_first(source), bias
@@ -611,27 +613,70 @@ class QuantizedRewriter:
             self.set_last(output, self.kernel(call, inputs, self.fresh("conv"), pixels))
         return True
 
-    def stepped_bytes(self, source: str, is_last: bool) -> tuple[str, str]:
+    def floats_in_steps(self, node: Any) -> bool:
+        """A tensor in steps for others than products of bytes: those bytes, the center and the scale of the call."""
+        source, name = self.quantization.stepped.get(node.output[0]), node.output[0]
+        if source is None or source in self.open:
+            return False
+        is_last = source in self.last
+        found, _ = self.bytes_in_steps(source, is_last)
+        shape = self.twin_shape(source) if is_last else self.sizes(source)
+        x = self.emit("Cast", [found], self.fresh("steps"), shape, to=self.onnx.TensorProto.FLOAT)
+        for op, number in (("Sub", self.makers[node.input[0]].input[1]), ("Mul", node.input[1])):
+            if number not in self.apart:  # The compiler would find it again for each element.
+                one = self.emit("Reshape", [number, self.constant(np.array([1]))], self.fresh("number"), (1,))
+                self.apart[number] = self.emit("TaktBarrier", [one], self.fresh("apart"), (1,), DOMAIN)
+            x = self.emit(op, [x, self.apart[number]], self.fresh("steps"), shape)
+        if is_last:
+            self.set_last(name, x)
+        else:
+            self.emit("Identity", [x], name, shape)
+        return True
+
+    def bytes_in_steps(self, source: str, is_last: bool) -> tuple[str, str]:
         """The bytes of floats, with the channels last or as they are, and the ranges
         of parts of them."""
         floats = self.to_last(source) if is_last else self.to_first(source)
-        if floats not in self.ranges:
-            shape = self.sizes(source)
+        found = self.ranges_of(source, floats)
+        if floats not in self.bytes:
+            rows, tile, shape = self.count_of(source), _TILE_BYTES, self.sizes(source)
             if is_last:
                 shape = (shape[0], *shape[2:], shape[1])
-            count, rows, tile, ranges = open_calls.COUNT, 0, _TILE_BYTES, 1
-            if source not in self.open:
-                count = rows = math.prod(shape)
-                tile = min(count, _TILE_BYTES)
-                ranges = -(-count // tile)
-            find = tiled_calls.TiledCall(
-                "takt_range_f32", ("f32", "f32"), (count,), (), 1, rows, tile if rows else _ROWS_MAX, 0)
-            found = self.kernel(find, [floats], self.fresh("ranges"), (2 * ranges,))
-            call = tiled_calls.TiledCall(
-                "takt_quantize_i8", ("f32", "f32", "i8"), (count,), (), 1, rows, tile, 0)
-            quantized = self.kernel(call, [floats, found], self.fresh("bytes"), shape, self.onnx.TensorProto.INT8)
-            self.ranges[floats] = quantized, found
+            call = tiled_calls.TiledCall("takt_quantize_i8", ("f32", "f32", "i8"), (rows or open_calls.COUNT,), (), 1,
+                                         rows, min(rows, tile) if rows else tile, 0)
+            self.bytes[floats] = self.kernel(call, [floats, found], self.fresh("bytes"), shape,
+                                             self.onnx.TensorProto.INT8)
+        return self.bytes[floats], found
+
+    def ranges_of(self, source: str, floats: str) -> str:
+        """The least and the greatest float of each part of a tensor, of which `floats` has all in some order."""
+        if floats not in self.ranges:
+            rows = self.count_of(source)
+            tile = min(rows, _TILE_BYTES) if rows else _ROWS_MAX
+            call = tiled_calls.TiledCall("takt_range_f32", ("f32", "f32"), (rows or open_calls.COUNT,), (), 1, rows, tile,
+                                         0)
+            self.ranges[floats] = self.kernel(call, [floats], self.fresh("ranges"),
+                                              (2 * (-(-rows // tile) if rows else 1),))
         return self.ranges[floats]
+
+    def count_of(self, source: str) -> int:
+        """The elements of a tensor; 0 if some sizes are open."""
+        return 0 if source in self.open else math.prod(self.sizes(source))
+
+    def on_reducemin(self, node: Any) -> bool:
+        return self.limit_of_steps(node)
+
+    def on_reducemax(self, node: Any) -> bool:
+        return self.limit_of_steps(node)
+
+    def limit_of_steps(self, node: Any) -> bool:
+        """The least or the greatest float of a tensor whose steps are found in each call."""
+        source = node.input[0]
+        if source not in self.stepped_sources or len(node.input) > 1 or self.attributes(node) != {"keepdims": 0}:
+            return False
+        ranges = self.ranges_of(source, self.last[source] if source in self.last else self.to_first(source))
+        self.emit(node.op_type, [ranges], node.output[0], (), keepdims=0)
+        return True
 
     def quantized_weights(self, node: Any, out_axis: int) -> tuple[np.ndarray, np.ndarray] | None:
         """The bytes of a product's second operand, and a scale for each output

@@ -126,7 +126,9 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, bits.B
         self.combined: set[str] = set()  # Twins that operators made of several tensors, and what follows.
         self.made: set[str] = {value.name for value in graph.input} | set(self.constants)
         self.done: set[int] = set()  # id() of nodes that another one includes.
-        self.ranges: dict[str, tuple[str, str]] = {}  # Floats, their bytes and ranges.
+        self.ranges: dict[str, str] = {}  # Of floats, and the bytes of these.
+        self.bytes: dict[str, str] = {}
+        self.apart: dict[str, str] = {}  # Numbers that calls find, behind a barrier.
         self.names = names.Names(graph)
         self.find_norms()
         self.find_quantized()

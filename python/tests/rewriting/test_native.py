@@ -488,39 +488,45 @@ def test_products_of_two_tensors_of_bytes_are_left_as_floats(needs_compiler, tmp
     assert np.unique(want).size > 3 and np.abs(got - want).max() <= 5.01
 
 
-def scaled_products(net, kind, is_convolution):
-    """What quantize_dynamic() writes, with a scale for each result."""
+def scaled_products(net, kind, shape):
+    """What quantize_dynamic() writes, with weights of a shape."""
+    is_convolution = kind == "ConvInteger"
     q, scale, zero = (f"{kind}_{part}" for part in ("q", "scale", "zero"))
     x = net.conv("x", 3, 20) if is_convolution else net.node("MatMul", "x", net.weights(28, 40))
     from onnx import TensorProto, helper
 
-    shape = (24, 20, 3, 3) if is_convolution else (40, 24)
     weights = net.constant(net.random.integers(-127, 128, shape).astype(np.int8))
-    size = 1 if is_convolution else 24
-    factors = net.constant(net.random.uniform(0.002, 0.004, size).astype(np.float32))
+    outs = shape[0 if is_convolution else -1]
+    has_scales = kind == "MatMulInteger" and len(shape) == 2
+    factors = net.constant(net.random.uniform(0.002, 0.004, outs if has_scales else 1).astype(np.float32))
     net.nodes.append(helper.make_node("DynamicQuantizeLinear", [x], [q, scale, zero]))
-    zeros = net.constant(np.zeros(() if is_convolution else size, np.int8))
-    x = net.node(kind, q, weights, zero, zeros, **({"pads": [1] * 4} if is_convolution else {}))
+    zeros = net.constant(np.zeros(outs if has_scales else (), np.int8))
+    window = {"pads": [1] * 4, "group": 20 // shape[1]} if is_convolution else {}
+    x = net.node(kind, q, weights, zero, zeros, **window)
     x = net.node("Mul", net.node("Cast", x, to=TensorProto.FLOAT), net.node("Mul", scale, factors))
-    return net.node("Add", x, net.weights(*((1, 24, 1, 1) if is_convolution else (24,))))
+    return net.node("Add", x, net.weights(*((1, outs, 1, 1) if is_convolution else (outs,))))
 
 
 def test_scales_may_be_found_in_each_call(needs_compiler, tmp_path):
+    """With a call for the product of bytes, or with one for the bytes, which others compute with."""
     pytest.importorskip("onnxruntime")
     shape, models = [1, 3, 32, 28], {}
-    for kind in ("MatMulInteger", "ConvInteger"):
+    cases = {"product": ("MatMulInteger", (40, 24)), "image": ("ConvInteger", (24, 20, 3, 3)),
+             "depthwise": ("ConvInteger", (20, 1, 3, 3)), "batch": ("MatMulInteger", (3, 40, 24))}
+    for case, given in cases.items():
         net = Net()
-        models[kind] = net.model(shape, scaled_products(net, kind, kind == "ConvInteger"))
-        net.save(tmp_path / f"{kind}.onnx", shape, models[kind].graph.output[0].name)
+        models[case] = net.model(shape, scaled_products(net, *given))
+        net.save(tmp_path / f"{case}.onnx", shape, models[case].graph.output[0].name)
     whole, found = compiled(tmp_path, models)
-    for kind, (calls, _) in found.items():
-        assert calls["takt_conv2d_i8_f32"], kind
+    for case, (calls, _) in found.items():
+        assert calls["takt_range_f32"] == calls["takt_quantize_i8"] == 1, case
+        assert calls["takt_conv2d_i8_f32"] == (case in ("product", "image")), case
     for x in (np.random.default_rng(4).standard_normal(shape), np.full(shape, 1e-3), np.zeros(shape)):
         x = x.astype(np.float32)
-        for kind, got in whole.call({kind: [x] for kind in models}).items():
-            want = expected(tmp_path / f"{kind}.onnx", x)
+        for case, got in whole.call({case: [x] for case in models}).items():
+            want = expected(tmp_path / f"{case}.onnx", x)
             # A value between two steps may be rounded the other way.
-            assert np.abs(got - want).max() <= 2e-3 * max(1, np.ptp(want)), kind
+            assert np.abs(got - want).max() <= 2e-3 * max(1, np.ptp(want)), case
 
 
 def test_positive_part_of_a_sum_of_bytes(needs_compiler, tmp_path):
