@@ -26,6 +26,7 @@ _WASTE_MAX = 4.0
 _NOMINAL = 64  # Of an open size.
 # Such products for each result that cost more than to join the results of phases.
 _WASTED_LEAST = 128
+_BLOCK = 16  # As BLOCK of rewriting/packing.py: results that a product computes at once.
 
 
 def reduce(model: Any) -> Any:
@@ -384,7 +385,7 @@ class _Reducer(graphs.Graph):
                       in_shape: Sequence[int], out_shape: Sequence[int], is_open: bool) -> bool:
         is_image = not self.is_row(node.input[0])
         source = self.restore(node.input[0]) if is_image else self.image(node.input[0])
-        parts = self.parts_of(axes, in_shape[1])
+        parts = self.parts_of(axes, in_shape[1], out_shape[1])
         biases = [self.bias_of(node, len(part[0].phases) * len(part[1].phases)) for part in parts]
         if None in biases:
             return False
@@ -425,16 +426,16 @@ class _Reducer(graphs.Graph):
         turned = self.emit("Transpose", [self.reshape(name, (n, across, c, -1))], perm=[0, 2, 3, 1])
         return self.reshape(turned, (n, c, 1, -1), output)
 
-    def parts_of(self, axes: list[Phases], channels: int) -> list[tuple[Phases, ...]]:
+    def parts_of(self, axes: list[Phases], channels: int, outs: int) -> list[tuple[Phases, ...]]:
         """The phases that one convolution computes: all, or one each. Phases meet different
-        taps; together they take all of these, many of them 0."""
+        taps; together they take all of these, many of them 0. But they share blocks of results."""
         alone = [axis.alone() for axis in axes]
-        taps = math.prod(axis.kernel for axis in axes)
-        together = math.prod(axis.taps * axis.stride for axis in axes)
-        wasted = (together - taps) * channels / math.prod(axis.stride for axis in axes)
-        if wasted < _WASTED_LEAST or not all(phase is not None and phase.is_padded for axis in alone for phase in axis):
+        if not all(phase is not None and phase.is_padded for axis in alone for phase in axis):
             return [tuple(axes)]
-        return list(itertools.product(*alone))
+        phases, kernel = (math.prod(each) for each in zip(*((axis.stride, axis.kernel) for axis in axes)))
+        together = math.prod(axis.taps for axis in axes) * -(-outs * phases // _BLOCK)
+        wasted = (together - kernel * -(-outs // _BLOCK)) * _BLOCK * channels / (outs * phases)
+        return [tuple(axes)] if wasted < _WASTED_LEAST else list(itertools.product(*alone))
 
     def bias_of(self, node: Any, copies: int) -> str | None:
         """The bias for so many phases; "": there is none; None: it is not known."""

@@ -110,18 +110,26 @@ def test_transposed_convolutions_of_any_size(tmp_path, kernel, attributes):
 ])
 def test_many_channels_are_not_multiplied_by_zeros(tmp_path, kernel, attributes, count):
     net = Net()
-    x = net.node("Relu", net.node("ConvTranspose", "x", net.weights(160, 7, *kernel), net.weights(7), **attributes))
+    x = net.node("Relu", net.node("ConvTranspose", "x", net.weights(160, 16, *kernel), net.weights(16), **attributes))
     reduced = check_reduced(tmp_path, net, [2, 160, 5, 6], net.node("Neg", x), {"ConvTranspose"})
     found = [node.op_type for node in reduced.graph.node]
     assert found.count("Conv") == found.count("Relu") == count
 
 
+def test_few_results_share_a_block(tmp_path):
+    """One convolution of all places is quicker, though it multiplies many zeros."""
+    net = Net()
+    x = net.node("ConvTranspose", "x", net.weights(160, 3, 4, 4), net.weights(3), strides=[2, 2], pads=[1] * 4)
+    reduced = check_reduced(tmp_path, net, [2, 160, 5, 6], net.node("Neg", x), {"ConvTranspose"})
+    assert [node.op_type for node in reduced.graph.node].count("Conv") == 1
+
+
 def test_bytes_of_many_channels_are_not_multiplied_by_zeros(tmp_path):
     net = QuantizedNet()
     x = net.quantize("x", 0.05, 3)
-    weights = net.random.integers(-127, 128, (160, 8, 4, 4)).astype(np.int8)
-    scales = net.constant((net.random.random(8) * 0.001 + 0.0005).astype(np.float32))
-    w = net.node("DequantizeLinear", net.constant(weights), scales, net.constant(np.zeros(8, np.int8)), axis=1)
+    weights = net.random.integers(-127, 128, (160, 16, 4, 4)).astype(np.int8)
+    scales = net.constant((net.random.random(16) * 0.001 + 0.0005).astype(np.float32))
+    w = net.node("DequantizeLinear", net.constant(weights), scales, net.constant(np.zeros(16, np.int8)), axis=1)
     x = net.node("ConvTranspose", x, w, strides=[2, 2], pads=[1] * 4)
     reduced = check_reduced(tmp_path, net, [1, 160, 5, 6], net.quantize(x, 0.1, -128), {"ConvTranspose"})
     assert [node.op_type for node in reduced.graph.node].count("Conv") == 4
