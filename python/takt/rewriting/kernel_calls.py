@@ -6,11 +6,10 @@ import dataclasses
 import math
 from typing import Any
 
-from .packing import BLOCK
+from .packing import BLOCK, TAPS_MAX
 
 DOMAIN = "takt"  # Of the calls in a network.
 SIZE_MAX = 1 << 28  # Of a dimension, as in src/kernels/conv2d_portable.cc.
-TAPS_MAX = 128
 CHANNELS_MAX = 16384
 # A workgroup is some 30 us on a fast core: short enough to be preempted after.
 TILE_MACS = 3e6

@@ -7,7 +7,9 @@ import math
 import numpy as np
 
 BLOCK = 16  # Output channels of a block of packed weights.
+TAPS_MAX = 128
 GROUPS_FEW = 4
+_JOINED_TAPS = 0.75  # Of the taps of single pixels, at most, for joined ones.
 _FOUR = 4  # Input channels of bytes, which are summed together.
 # A product of fewer channels than four takes so many times as long.
 _UNJOINED_COST = 2.25
@@ -142,6 +144,27 @@ def join_pixels(weights: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray
             joined[result, :, pixel, :, :, block - first] = weights[..., x]
     sizes = (n, h, -(-w // pixels), pixels * c, oh, -(-ow // results), results * oc)
     return joined.reshape(results * oc, pixels * c, kh, -1), (*sizes, kh, last - first + 1, sh, 1, dh, 1, top, -first, 1)
+
+
+def join_results(weights: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, tuple[int, ...]]:
+    """A convolution of few results as one whose results are those of neighbouring pixels, since a block of them takes
+    as long as one. The memory of both results is the same.
+
+    weights  [out][in][h][w]
+    shape    the 16 numbers of kernels::ConvShape
+    returns  the weights and the shape; as they were, if that would not be quicker.
+    """
+    n, h, w, c, oh, ow, oc, kh, kw, sh, sw, dh, dw, top, left, groups = shape
+    pixels = max((each for each in range(1, BLOCK // oc + 1)
+                  if ow % each == 0 and kh * (kw + (each - 1) * sw) <= TAPS_MAX), default=1)
+    wide = kw + (pixels - 1) * sw
+    if groups != 1 or dw != 1 or wide > _JOINED_TAPS * pixels * kw:
+        return weights, shape
+    joined = np.zeros((pixels, oc, c, kh, wide), weights.dtype)
+    for pixel in range(pixels):
+        joined[pixel, ..., pixel * sw:pixel * sw + kw] = weights
+    sizes = (n, h, w, c, oh, ow // pixels, pixels * oc)
+    return joined.reshape(-1, c, kh, wide), (*sizes, kh, wide, sh, pixels * sw, dh, 1, top, left, 1)
 
 
 def with_room(weights: np.ndarray, factors: np.ndarray, bias: np.ndarray, room: np.ndarray

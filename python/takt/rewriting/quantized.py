@@ -19,7 +19,7 @@ from ..porting import scales
 from ..networks import graphs, open_sizes
 from .kernel_calls import DOMAIN
 from .opened import OpenShape, of_rows, product_shape
-from .packing import BLOCK, join_groups, join_pixels, pack_bytes, with_room
+from .packing import BLOCK, join_groups, join_pixels, join_results, pack_bytes, with_room
 
 # Operators of one input that only move elements, so that they may be applied
 # before or after quantization.
@@ -530,12 +530,12 @@ class QuantizedRewriter:
         is_depthwise = groups == shape[3] == shape[6] and groups > 1
         # In the order in which other runtimes round, to give the same bytes.
         scales = np.float32(in_scale.scale) * factors.astype(np.float32) / np.float32(out_scale.scale)
-        (n, h, w, c, oh, ow, oc), element = shape[:7], self.onnx.TensorProto.INT8
+        before, element = shape, self.onnx.TensorProto.INT8
         image = self.to_last(source) if rows is None else self.to_first(source)
         if rows is None and not is_depthwise and opened is None:
-            weights, shape = join_pixels(weights, shape)
-            image = self.filled(image, (n, h, w, c), shape[2] * shape[3] // c, in_scale.zero_point)
-        results = shape[6] // oc
+            weights, shape = join_results(*join_pixels(weights, shape))
+            image = self.filled(image, before, shape, in_scale.zero_point)
+        results = shape[6] // before[6]
         inputs = [
             image,
             self.constant(pack_bytes(weights, groups, is_depthwise)),
@@ -553,17 +553,26 @@ class QuantizedRewriter:
             if opened is not None:
                 twin = self.open_call(kernel, opened, inputs, element)
             else:
-                wide = shape[5] * results
-                twin = self.kernel(kernel, inputs, self.fresh("conv"), (n, oh, wide, oc), element)
-                if wide > ow:
-                    bounds = (self.constant(np.array([number])) for number in (0, ow, 2))
-                    twin = self.emit("Slice", [twin, *bounds], self.fresh("conv"), (n, oh, ow, oc), element=element)
+                twin = self.joined_call(kernel, inputs, before, shape, element)
             self.set_last(user.output[0], twin)
         return True
 
-    def filled(self, image: str, shape: tuple[int, ...], width: int, zero: int) -> str:
-        """Bytes with the channels last, with so many columns: those behind are zeros."""
-        n, h, w, c = shape
+    def joined_call(self, kernel: Any, inputs: list[str], before: tuple[int, ...], shape: tuple[int, ...],
+                    element: int) -> str:
+        """The result of a convolution whose results of neighbouring pixels may be joined, without those that fill up
+        its rows; `before`: the shape without that."""
+        n, oh, ow, oc = before[0], *before[4:7]
+        wide = shape[5] * shape[6] // oc
+        twin = self.kernel(kernel, inputs, self.fresh("conv"), (n, oh, wide, oc), element)
+        if wide == ow:
+            return twin
+        bounds = (self.constant(np.array([number])) for number in (0, ow, 2))
+        return self.emit("Slice", [twin, *bounds], self.fresh("conv"), (n, oh, ow, oc), element=element)
+
+    def filled(self, image: str, before: tuple[int, ...], shape: tuple[int, ...], zero: int) -> str:
+        """Bytes with the channels last, with zeros behind their rows as far as joined pixels need them."""
+        n, h, w, c = before[:4]
+        width = shape[2] * shape[3] // c
         if w == width:
             return image
         pads, value = np.array([0, 0, 0, 0, 0, 0, width - w, 0]), np.array(zero, np.int8)
@@ -575,23 +584,33 @@ class QuantizedRewriter:
                           opened: OpenShape | None = None) -> bool:
         """A kernel of bytes whose results are floats, with the operands of
         `quantized_product`; `name`: the tensor of bytes as floats."""
-        groups, outs = shape[15], shape[6]
+        before, groups, outs = shape, shape[15], shape[6]
         if groups > 1 and outs // groups < BLOCK // 2:
             return False  # Most of a block of channels would be empty.
-        bias = self.constant(bias.astype(np.float32))
+        is_stepped = name in self.quantization.stepped
+        if rows is None and opened is None:
+            joined = join_pixels(weights, shape)
+            # What stands for 0 is found in the call: no constant fills up rows.
+            if not is_stepped or joined[1][2] * joined[1][3] == shape[2] * shape[3]:
+                weights, shape = joined
+            weights, shape = join_results(weights, shape)
+        results = shape[6] // outs
+        bias = self.constant(np.tile(bias.astype(np.float32), results))
         scale = Scale(0.0, 0)  # It is found in the call.
-        if name in self.quantization.stepped:
+        if is_stepped:
             source, ranges = self.bytes_in_steps(self.quantization.stepped[name], rows is None)
         else:
             source, scale = self.quantization.tensors[name]
             source, ranges = self.to_last(source) if rows is None else self.to_first(source), bias
+            if rows is None and opened is None:
+                source = self.filled(source, before, shape, scale.zero_point)
         user = self.only_consumer(output)
         limits = self.limits(user) if user is not None else None
         if limits is not None:
             self.done.add(id(user))
             output = user.output[0]
         kernel = byte_calls.tiled(byte_calls.ByteCall("takt_conv2d_i8_f32", shape, 1, 1))
-        macs = kernel.pixels * outs * math.prod(weights.shape[1:])
+        macs = kernel.pixels * weights.size
         call = tiled_calls.TiledCall(
             kernel.function, ("i8", "i8", "i32", "f32", "f32", "f32", "f32"),
             (*shape, kernel.tile_blocks, scale.zero_point), (scale.scale, *(limits or (-math.inf, math.inf))),
@@ -600,7 +619,7 @@ class QuantizedRewriter:
             source,
             self.constant(pack_bytes(weights, groups, False)),
             self.constant(weights.astype(np.int32).sum((1, 2, 3), dtype=np.int32)),
-            self.constant(factors.astype(np.float32)),
+            self.constant(np.tile(factors.astype(np.float32), results)),
             bias,
             ranges,
         ]
@@ -609,8 +628,7 @@ class QuantizedRewriter:
         elif opened is not None:
             self.set_last(output, self.open_call(call, opened, inputs))
         else:
-            pixels = (shape[0], shape[4], shape[5], outs)
-            self.set_last(output, self.kernel(call, inputs, self.fresh("conv"), pixels))
+            self.set_last(output, self.joined_call(call, inputs, before, shape, self.onnx.TensorProto.FLOAT))
         return True
 
     def floats_in_steps(self, node: Any) -> bool:

@@ -24,7 +24,7 @@ from .kernel_calls import (CHANNELS_MAX, DOMAIN, SIZE_MAX, TAPS_MAX, WINOGRAD, W
                            has_winograd_parts, make_kernel, prefers_winograd, squares_of)
 from .lowering import AnyKernel
 from .opened import of_rows, product_shape
-from .packing import BLOCK, join_groups, join_rows, pack, pack_pairs, pack_winograd, trim_taps
+from .packing import BLOCK, join_groups, join_results, join_rows, pack, pack_pairs, pack_winograd, trim_taps
 
 # A network of fewer multiply-adds takes longer to start its calls.
 _MACS_MIN = 1e4
@@ -371,6 +371,9 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, bits.B
         output, residual, end = self.fold_end(output)
         source = self.to_last(node.input[0])
         if not prefers_winograd(shape, self.products):
+            if not is_depthwise:
+                weights, shape = join_results(weights, shape)
+                bias = np.tile(bias, len(weights) // oc)
             function, packed = self.packed(weights, bias, groups, is_depthwise, geometry[5])
             inputs = [source, *packed]
         elif has_winograd_parts(shape):

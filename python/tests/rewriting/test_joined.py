@@ -47,8 +47,8 @@ def test_kernels_write_their_channels(needs_compiler, tmp_path):
 
     net = Net()
     x = net.conv("x", 3, 16)
-    a = net.conv(x, 16, 8)
-    add("twice", net, [1, 3, 8, 8], net.node("Concat", a, a, net.conv(x, 16, 8), axis=1), [16], ["TaktUpdate"])
+    a = net.conv(x, 16, 12)
+    add("twice", net, [1, 3, 8, 8], net.node("Concat", a, a, net.conv(x, 16, 12), axis=1), [24], ["TaktUpdate"])
     check_together(tmp_path, cases)
 
 

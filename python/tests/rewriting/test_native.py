@@ -463,6 +463,35 @@ def test_products_of_bytes_may_end_in_floats(needs_compiler, tmp_path):
         assert np.abs(got - want).max() < 1e-5 * max(1, np.ptp(want)), outs
 
 
+def test_few_results_share_a_block(needs_compiler, tmp_path):
+    """Of neighbouring pixels: a sum and an activation behind them, bytes, and floats of bytes."""
+    pytest.importorskip("onnxruntime")
+    from takt.rewriting import rewriter
+
+    cases = {}
+    net = Net()
+    x = net.conv("x", 3, 20)
+    y = net.node("Add", net.conv(x, 20, 3, kernel=5), net.node("Relu", net.conv(x, 20, 3)))
+    cases["floats"] = net, [2, 3, 12, 20], net.node("Sigmoid", y)
+    for case, columns in (("bytes", 24), ("odd", 25)):
+        net = QuantizedNet()
+        x = net.quantize("x", 0.05, 3)
+        x = net.quantize(net.product("Conv", x, 0.05, (20, 1, 3, 9), 0, pads=[1, 4, 1, 4]), 0.07, -3)
+        y = net.quantize(net.product("Conv", x, 0.07, (3, 20, 3, 3), 0, pads=[1] * 4), 0.09, 2)
+        y = net.product("Conv", y, 0.09, (20, 3, 5, 5), 0, pads=[2] * 4)
+        z = net.product("Conv", x, 0.07, (1, 20, 1, 5), 0, pads=[0, 2, 0, 2])
+        cases[case] = net, [2, 1, 12, columns], net.node("Add", y, z)
+    wanted = {"floats": [20, 3 * 5, 3 * 5], "bytes": [20 * 4, 3 * 4, 20 * 4, 12], "odd": [20 * 4, 3 * 5, 20 * 4, 5]}
+    for case, (net, shape, result) in cases.items():
+        _, kernels = rewriter.rewrite(net.model(shape, result))
+        outs = [kernel.shape[6] for kernel in kernels if "conv2d" in kernel.function]
+        assert outs == wanted[case], case
+    for case, want, got in compared(tmp_path, cases)[1]:
+        assert np.unique(want).size > 20, case
+        # A byte may be rounded the other way.
+        assert np.abs(got - want).max() <= (1e-5 if case == "floats" else 0.02) * np.ptp(want), case
+
+
 def test_products_of_two_tensors_of_bytes_are_left_as_floats(needs_compiler, tmp_path):
     """Of integers the compiler would make code that takes minutes to compile."""
     from takt.rewriting import rewriter

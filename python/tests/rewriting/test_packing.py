@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from takt.rewriting.packing import join_groups, join_pixels
+from takt.rewriting.packing import join_groups, join_pixels, join_results
 
 
 def convolved(x, weights, shape):
@@ -43,6 +43,29 @@ def test_neighbouring_pixels_are_joined():
     assert {(1, 3, 1, 1, 15), (2, 3, 1, 1, 8), (3, 3, 2, 1, 8), (3, 5, 1, 1, 8), (1, 16, 4, 1, 8)} <= joined
     # Too many zeros between the weights, or pixels that no group has.
     assert joined.isdisjoint({(3, 3, 1, 1, 8), (1, 3, 1, 1, 1), (1, 3, 3, 1, 8), (1, 3, 1, 2, 8), (4, 3, 1, 1, 8)})
+
+
+def test_results_of_neighbouring_pixels_are_joined():
+    """Where they are few, and whole groups of pixels make a row."""
+    random = np.random.default_rng(2)
+    joined = {}
+    for oc, kw, sw, ow in itertools.product((1, 3, 8, 9), (1, 2, 3, 7), (1, 2, 3), (7, 8, 12, 48)):
+        shape = (2, 5, ow * sw, 4, 3, ow, oc, 3, kw, 2, sw, 1, 1, 1, kw // 2, 1)
+        weights = random.integers(-127, 128, (oc, 4, 3, kw)).astype(np.int8)
+        together, new_shape = join_results(weights, shape)
+        if new_shape == shape:
+            assert together is weights
+            continue
+        assert together.shape == (new_shape[6], 4, 3, new_shape[8]) and new_shape[6] <= 16
+        assert together[0].size <= 128 * 4  # A kernel has no more taps.
+        joined[oc, kw, sw, ow] = new_shape[6] // oc
+        x = random.integers(-128, 128, (2, 5, ow * sw, 4))
+        want = convolved(x, weights, shape)
+        assert (convolved(x, together, new_shape).reshape(want.shape) == want).all(), shape
+    assert joined[1, 3, 1, 48] == 16 and joined[1, 3, 1, 12] == 12 and joined[3, 3, 1, 12] == 4
+    assert joined[8, 3, 1, 8] == 2 and joined[1, 7, 2, 12] == 12
+    # No two pixels in a block, none of which share taps, or no whole groups.
+    assert joined.keys().isdisjoint({(9, 3, 1, 8), (1, 1, 1, 8), (1, 3, 3, 8), (8, 3, 1, 7)})
 
 
 def of_one_group(weights, groups):
