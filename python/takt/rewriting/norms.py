@@ -12,6 +12,7 @@ from .packing import BLOCK
 
 # Of more pixels the mean is that of rows' means: sums of too many numbers would be rounded too often.
 _PIXELS_MAX = 1024
+_WEIGHT_MAX = 127
 
 
 class NormRewriter:
@@ -85,7 +86,7 @@ class NormRewriter:
 
     def on_batchnormalization(self, node: Any) -> bool:
         """A factor and a shift for each channel: a depthwise convolution of a pixel. Behind a convolution they go into
-        its weights. Of bytes, the compiler computes them together with what makes floats of bytes and back."""
+        its weights. Of bytes that become floats, the compiler computes them together with what makes floats of bytes."""
         source, found = node.input[0], self.normalization(node)
         if found is None:
             return False
@@ -95,6 +96,8 @@ class NormRewriter:
         if not self.is_float_image(source):
             return False
         (n, channels, *size), (factor, shift) = self.sizes(source), found
+        if self.norm_of_bytes(node, factor, shift):
+            return True
         if channels == 1 or source in self.quantization.tensors:
             self.set_last(node.output[0], self.scaled(self.last[source], self.constant(factor.astype(np.float32)),
                                                       shift, self.twin_shape(source)))
@@ -106,6 +109,19 @@ class NormRewriter:
         inputs = [self.last[source], *packed, *([] if residual is None else [self.to_last(residual)])]
         self.set_last(output, self.kernel(kernel, inputs, self.fresh("conv"), (n, *size, channels)))
         return True
+
+    def norm_of_bytes(self, node: Any, factor: np.ndarray, shift: np.ndarray) -> bool:
+        """A depthwise convolution of a pixel, of bytes that become bytes again: all weights are as large as they can
+        be, so that the shift has the smallest steps."""
+        source = node.input[0]
+        n, channels, *size = self.sizes(source)
+        if source not in self.quantization.tensors or source in self.open or channels == 1:
+            return False
+        weights = np.where(factor < 0, -_WEIGHT_MAX, _WEIGHT_MAX).astype(np.int8).reshape(-1, 1, 1, 1)
+        factors = np.maximum(np.abs(factor) / _WEIGHT_MAX, np.finfo(np.float32).tiny).astype(np.float32)
+        shape = (n, *size, channels, *size, channels, 1, 1, 1, 1, 1, 1, 0, 0, channels)
+        return self.quantized_product(node, weights, factors, shift.astype(np.float32), channels, shape, None,
+                                      node.output[0])
 
     def on_instancenormalization(self, node: Any) -> bool:
         source = node.input[0]

@@ -640,6 +640,28 @@ def test_normalizations_of_bytes_are_left_to_the_compiler(is_of_bytes):
     assert calls["takt_depthwise2d_f32"] == (0 if is_of_bytes else 1), calls
 
 
+def test_normalizations_between_bytes_are_depthwise_convolutions(needs_compiler, tmp_path):
+    """With factors of any size and sign, and a shift that alone is left of a channel."""
+    pytest.importorskip("onnxruntime")
+    cases = {}
+    for end in ("", "Relu"):
+        net = QuantizedNet()
+        x = net.quantize(net.product("Conv", net.quantize("x", 0.03, 3), 0.03, (20, 3, 3, 3), 0, pads=[1] * 4), 0.05, -7)
+        x = net.quantize(net.node("MaxPool", x, kernel_shape=[3, 3]), 0.05, -7)
+        factor, shift = (net.random.uniform(-2, 2, 20).astype(np.float32) for _ in range(2))
+        factor[:3] = 0, 1e-20, 30
+        parts = [net.constant(each) for each in (factor, shift, np.full(20, 0.1, np.float32), np.ones(20, np.float32))]
+        x = net.node("BatchNormalization", x, *parts)
+        x = net.quantize(net.node(end, x) if end else x, 0.06, -128 if end else 9)
+        cases[end] = net, [2, 3, 12, 14], x
+    found, pairs = compared(tmp_path, cases)
+    for end, (calls, _) in found.items():
+        assert calls["takt_depthwise2d_i8"] == 1, end
+    for end, want, got in pairs:
+        assert np.unique(want).size > 20, end
+        assert np.abs(got - want).max() <= 0.06 * 1.01 and (got != want).mean() < 0.01, end  # A step, here and there.
+
+
 def test_pixels_are_in_their_places_before_channels_come_first(needs_compiler, tmp_path):
     """The compiler would do both at once, a number at a time."""
     pytest.importorskip("onnx")
