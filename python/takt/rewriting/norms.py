@@ -86,7 +86,7 @@ class NormRewriter:
 
     def on_batchnormalization(self, node: Any) -> bool:
         """A factor and a shift for each channel: a depthwise convolution of a pixel. Behind a convolution they go into
-        its weights. Of bytes that become floats, the compiler computes them together with what makes floats of bytes."""
+        its weights. Of bytes that become floats, the compiler computes them with what makes floats of bytes."""
         source, found = node.input[0], self.normalization(node)
         if found is None:
             return False

@@ -671,8 +671,8 @@ class QuantizedRewriter:
         if floats not in self.ranges:
             rows = self.count_of(source)
             tile = min(rows, _TILE_BYTES) if rows else _ROWS_MAX
-            call = tiled_calls.TiledCall("takt_range_f32", ("f32", "f32"), (rows or open_calls.COUNT,), (), 1, rows, tile,
-                                         0)
+            call = tiled_calls.TiledCall(
+                "takt_range_f32", ("f32", "f32"), (rows or open_calls.COUNT,), (), 1, rows, tile, 0)
             self.ranges[floats] = self.kernel(call, [floats], self.fresh("ranges"),
                                               (2 * (-(-rows // tile) if rows else 1),))
         return self.ranges[floats]

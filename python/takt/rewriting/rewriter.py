@@ -15,9 +15,9 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from . import (attention, batches, before_resize, beginnings, bits, boxes, branches, channels_last, crossing,
-               endings, equals, joined, norms, open_resize, opened, paired, parted, quantized, recurrent, resize,
-               scatter, signed, slicing, tiled_calls, top_k)
+from . import (attention, batches, before_resize, beginnings, bits, boxes, branches, centered, channels_last,
+               crossing, endings, equals, joined, norms, open_resize, opened, paired, parted, quantized, recurrent,
+               resize, scatter, signed, slicing, tiled_calls, top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, levels, names, open_sizes
 from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import (CHANNELS_MAX, DOMAIN, SIZE_MAX, TAPS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS,
@@ -53,7 +53,7 @@ def rewrite(model: Any, precision: str = "") -> tuple[Any, list[AnyKernel]]:
              nothing that a kernel could do; then the model is the old one.
     """
     # Folding copies the model, and the other passes change the copy.
-    signed_model = beginnings.share(equals.merge(signed.shift(folding.fold(model))))
+    signed_model = beginnings.share(equals.merge(centered.center(signed.shift(folding.fold(model)))))
     branched = before_resize.move(crossing.exchange(branches.merge(batches.split(signed_model))))
     rewriter = _Rewriter(canonical.reduce(branched), precision)
     if not rewriter.run():

@@ -646,7 +646,8 @@ def test_normalizations_between_bytes_are_depthwise_convolutions(needs_compiler,
     cases = {}
     for end in ("", "Relu"):
         net = QuantizedNet()
-        x = net.quantize(net.product("Conv", net.quantize("x", 0.03, 3), 0.03, (20, 3, 3, 3), 0, pads=[1] * 4), 0.05, -7)
+        x = net.product("Conv", net.quantize("x", 0.03, 3), 0.03, (20, 3, 3, 3), 0, pads=[1] * 4)
+        x = net.quantize(x, 0.05, -7)
         x = net.quantize(net.node("MaxPool", x, kernel_shape=[3, 3]), 0.05, -7)
         factor, shift = (net.random.uniform(-2, 2, 20).astype(np.float32) for _ in range(2))
         factor[:3] = 0, 1e-20, 30
