@@ -89,7 +89,11 @@ class _Reducer(graphs.Graph):
             return True
         if kind == "Reshape" and self.norm_of_bands(node):
             return True
-        if not node.input or not self.is_row(node.input[0]) or len(node.output) != 1:
+        if not node.input or not self.is_row(node.input[0]):
+            return False
+        if kind == "Split":
+            return node.input[0] in self.images and self.split(node)
+        if len(node.output) != 1:
             return False
         if kind == "Conv":
             return self.convolution(node)
@@ -105,6 +109,8 @@ class _Reducer(graphs.Graph):
             return self.joining(node)
         if kind == "ReduceMean":
             return self.mean(node)
+        if kind == "Slice":
+            return self.slice(node)
         return kind == "Concat" and self.concat(node)
 
     # What the new graph gets.
@@ -272,6 +278,26 @@ class _Reducer(graphs.Graph):
             else:
                 return False
         self.images[node.output[0]] = self.emit(node.op_type, inputs, **self.attributes(node))
+        return True
+
+    def split(self, node: Any) -> bool:
+        axis = self.attributes(node).get("axis", 0) % 3
+        if axis == 0 or not all(map(self.is_row, node.output)):
+            return False
+        parts = [self.names.fresh("canonical") for _ in node.output]
+        own = {**self.attributes(node), "axis": 3 if axis == 2 else axis}
+        self.out.append(self.onnx.helper.make_node("Split", [self.image(node.input[0]), *node.input[1:]], parts, **own))
+        self.made.update(parts)
+        self.images.update(zip(node.output, parts))
+        return True
+
+    def slice(self, node: Any) -> bool:
+        axes = self.constants.get(node.input[3]) if len(node.input) > 3 else None
+        if axes is None or not self.is_row(node.output[0]):
+            return False
+        turned = self.constant(np.where(axes % 3 == 2, 3, axes % 3))
+        inputs = [self.image(node.input[0]), *node.input[1:3], turned, *node.input[4:]]
+        self.images[node.output[0]] = self.emit("Slice", inputs)
         return True
 
     def mean(self, node: Any) -> bool:

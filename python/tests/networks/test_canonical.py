@@ -204,6 +204,23 @@ def test_norms_and_means_of_sequences(tmp_path, is_quantized):
         assert [node.op_type for node in reduced.graph.node].count("Reshape") == (2 if result == mean else 1)
 
 
+@pytest.mark.parametrize("axis", [1, -1, 0])
+def test_parts_of_sequences(tmp_path, axis):
+    """Those of channels and of pixels are parts of images."""
+    from onnx import helper
+
+    net = Net()
+    x, size = net.node("Conv", "x", net.weights(12, 8, 3)), {1: 12, -1: 18, 0: 2}[axis]
+    parts, sizes = ["first", "second"], net.constant(np.array([size // 2, size - size // 2]))
+    net.nodes.append(helper.make_node("Split", [x, sizes], parts, axis=axis))
+    x = net.node("Mul", "first", net.node("Sigmoid", "second"))
+    bounds = (net.constant(np.array(each)) for each in ([1, 1], [1 << 40, -1], [-2, 2], [2, 1]))
+    x = net.node("Slice", x, *bounds)
+    x = net.node("Conv", x, net.weights(6, 3 if axis == 1 else 6, 1))
+    reduced = check_reduced(tmp_path, net, [2, 8, 20], x)
+    assert [node.op_type for node in reduced.graph.node].count("Reshape") == (2 if axis else 4)
+
+
 @pytest.mark.parametrize("is_quantized", [False, True])
 def test_norms_of_bands(tmp_path, is_quantized):
     """Rows in bands, which are channels of a normalization."""
