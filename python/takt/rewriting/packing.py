@@ -11,9 +11,9 @@ TAPS_MAX = 128
 GROUPS_FEW = 4
 _JOINED_TAPS = 0.75  # Of the taps of single pixels, at most, for joined ones.
 _FOUR = 4  # Input channels of bytes, which are summed together.
-# A product of fewer channels than four takes so many times as long.
-_UNJOINED_COST = 2.25
-# The channels of a block are copied in the time of so many products.
+# Fewer channels of a pixel than four are gathered in the time of so many products, and those of a block of results are
+# copied in that of the others.
+_GATHER_COST = 2.6
 _COPY_COST = 5
 
 
@@ -133,16 +133,17 @@ def join_pixels(weights: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray
         return weights, shape
     results = pixels // sw
     first, last = -left // pixels, ((results - 1) * sw - left + kw - 1) // pixels
-    wide = -(-ow // results) * results
-    products = wide * kh * (last - first + 1) * (pixels * c // _FOUR) + (ow * _COPY_COST if wide > ow else 0)
-    if products > _UNJOINED_COST * ow * kh * kw:
+    groups_of_row, blocks = -(-ow // results), -(-oc // BLOCK)
+    products = groups_of_row * kh * (last - first + 1) * (pixels * c // _FOUR) * -(-results * oc // BLOCK)
+    copied = ow * blocks * _COPY_COST if ow % results else 0
+    if products + copied > ow * kh * kw * (blocks + _GATHER_COST):
         return weights, shape
     joined = np.zeros((results, oc, pixels, c, kh, last - first + 1), weights.dtype)
     for result in range(results):
         for x in range(kw):
             block, pixel = divmod(result * sw - left + x, pixels)
             joined[result, :, pixel, :, :, block - first] = weights[..., x]
-    sizes = (n, h, -(-w // pixels), pixels * c, oh, -(-ow // results), results * oc)
+    sizes = (n, h, -(-w // pixels), pixels * c, oh, groups_of_row, results * oc)
     return joined.reshape(results * oc, pixels * c, kh, -1), (*sizes, kh, last - first + 1, sh, 1, dh, 1, top, -first, 1)
 
 

@@ -24,25 +24,28 @@ def test_neighbouring_pixels_are_joined():
     """Where that is quicker; the rows of images and of results are filled up."""
     random = np.random.default_rng(1)
     joined = set()
-    for c, kw, sw, dw, w in itertools.product((1, 2, 3, 4), (1, 2, 3, 5, 16), (1, 2, 3, 4), (1, 2), (8, 15, 1)):
+    sizes = (1, 2, 3, 4), (1, 2, 3, 5, 16), (1, 2, 3, 4), (1, 2), (8, 15, 1), (6, 40)
+    for c, kw, sw, dw, w, outs in itertools.product(*sizes):
         left = (kw - 1) * dw // 2
         ow = (w + 2 * left - (kw - 1) * dw - 1) // sw + 1
-        shape = (2, 5, w, c, 3, ow, 6, 3, kw, 2, sw, 1, dw, 1, left, 1)
-        weights = random.integers(-127, 128, (6, c, 3, kw)).astype(np.int8)
+        shape = (2, 5, w, c, 3, ow, outs, 3, kw, 2, sw, 1, dw, 1, left, 1)
+        weights = random.integers(-127, 128, (outs, c, 3, kw)).astype(np.int8)
         x = random.integers(-128, 128, (2, 5, w, c))
         together, new_shape = join_pixels(weights, shape)
         if new_shape == shape:
             assert together is weights
             continue
-        joined.add((c, kw, sw, dw, w))
+        joined.add((c, kw, sw, dw, w, outs))
         assert new_shape[3] % 4 == 0 and c < 4 and together.dtype == np.int8
         want = convolved(x, weights, shape)
         filled = np.pad(x, ((0, 0), (0, 0), (0, new_shape[2] * new_shape[3] // c - w), (0, 0)))
-        found = convolved(filled, together, new_shape).reshape(2, 3, -1, 6)
+        found = convolved(filled, together, new_shape).reshape(2, 3, -1, outs)
         assert (found[:, :, :ow] == want).all() and 0 <= found.shape[2] - ow < 4, shape
-    assert {(1, 3, 1, 1, 15), (2, 3, 1, 1, 8), (3, 3, 2, 1, 8), (3, 5, 1, 1, 8), (1, 16, 4, 1, 8)} <= joined
+    assert {(1, 3, 1, 1, 15, 6), (3, 3, 1, 1, 8, 6), (3, 3, 2, 1, 8, 40), (3, 5, 1, 1, 8, 40), (1, 16, 4, 1, 8, 40)
+            } <= joined
     # Too many zeros between the weights, or pixels that no group has.
-    assert joined.isdisjoint({(3, 3, 1, 1, 8), (1, 3, 1, 1, 1), (1, 3, 3, 1, 8), (1, 3, 1, 2, 8), (4, 3, 1, 1, 8)})
+    assert joined.isdisjoint({(3, 3, 1, 1, 8, 40), (1, 3, 1, 1, 1, 40), (1, 3, 3, 1, 8, 6), (1, 3, 1, 2, 8, 6),
+                              (4, 3, 1, 1, 8, 6)})
 
 
 def test_results_of_neighbouring_pixels_are_joined():
