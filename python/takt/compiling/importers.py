@@ -221,6 +221,7 @@ def _load_onnx(path: pathlib.Path) -> Any:
         plain.order(model)
         checks.check(model)
         if model.functions:
+            plain.state_defaults(model)
             model = onnx.inliner.inline_local_functions(model)
         plain.spell(model)
         image_scales.round_up(model)

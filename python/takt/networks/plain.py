@@ -32,6 +32,26 @@ def order(model: Any) -> None:
         _order_nodes(owner)
 
 
+def state_defaults(model: Any) -> None:
+    """Gives each call of a function of the file the attributes that it leaves out and for which the function has a
+    default: onnx does not look at these where it puts the function's nodes in place of the call. Changes `model`, an
+    onnx.ModelProto."""
+    defaults = {(each.domain, each.name, each.overload): list(each.attribute_proto) for each in model.functions}
+    if any(defaults.values()):
+        for owner in (model.graph, *model.functions):
+            _state_defaults(owner, defaults)
+
+
+def _state_defaults(owner: Any, defaults: dict[tuple[str, str, str], list[Any]]) -> None:
+    """The same for the nodes of a graph or of a function."""
+    for node in owner.node:
+        for inner in subgraphs.subgraphs_of(node):
+            _state_defaults(inner, defaults)
+        stated = {each.name for each in node.attribute}
+        node.attribute.extend(each for each in defaults.get((node.domain, node.op_type, node.overload), ())
+                              if each.name not in stated)
+
+
 def _order_nodes(owner: Any) -> None:
     """The same for the nodes of a graph or of a function."""
     for node in owner.node:

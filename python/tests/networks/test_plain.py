@@ -67,6 +67,30 @@ def test_the_graph_has_no_name_of_the_loader(name, plainly):
     assert model.graph.name == plainly
 
 
+_DEFAULTS = """<ir_version: 10, opset_import: ["" : 17, "own" : 1]>
+    net (bool c, float[4] x) => (float[4] y) {
+        a = own.steep(x)
+        b = own.steep <slope = 0.5> (a)
+        y = If(c) <then_branch = t () => (float[4] p) { p = own.twice(b) },
+                   else_branch = e () => (float[4] q) { q = own.twice <steepness = 3.0> (b) }>
+    }
+    <domain: "own", opset_import: ["" : 17]> steep <slope: float = 0.25> (s) => (t) {
+        t = LeakyRelu <alpha: float = @slope> (s)
+    }
+    <domain: "own", opset_import: ["" : 17, "own" : 1]> twice <steepness: float = 2.0> (s) => (t) {
+        u = own.steep <slope: float = @steepness> (s)
+        t = own.steep(u)
+    }"""
+
+
+def test_functions_have_their_defaults(needs_compiler, tmp_path):
+    onnx.save(parser.parse_model(_DEFAULTS), tmp_path / "net.onnx")
+    function = takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache").load(device="local-sync").function()
+    x = np.float32([-2, -1, 0, 3])
+    np.testing.assert_array_equal(function(np.bool_(True), x), [-0.125, -0.0625, 0, 3])
+    np.testing.assert_array_equal(function(np.bool_(False), x), [-0.1875, -0.09375, 0, 3])
+
+
 _UNORDERED = """<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
     net (bool c, float[4] x) => (float[4] y) {
         y = If(c) <then_branch = a () => (float[4] p) { p = Neg(q) q = Abs(z) },
