@@ -11,18 +11,25 @@ import numpy as np
 from . import graphs, subgraphs
 
 _RESERVED = {"__init", "__deinit", "__notify"}  # Functions of a module that its loader calls.
+_NAME_BYTES_MAX = 128  # Of a graph: the compiler writes files whose names have it and some more in them.
 _SPARSE_MAX = 1 << 28  # Elements that a sparse tensor stands for.
 
 
 def spell(model: Any) -> None:
     """Gives each operator of ONNX the domain "", each constant a tensor, each node no more inputs than it has, and
     the graph a name that a function may have. Changes `model`, an onnx.ModelProto."""
-    if model.graph.name in _RESERVED:
-        model.graph.name = model.graph.name.strip("_")
+    model.graph.name = _name_of_function(model.graph.name)
     for opset in model.opset_import:
         if opset.domain == "ai.onnx":
             opset.domain = ""
     _spell_graph(model.graph)
+
+
+def _name_of_function(name: str) -> str:
+    """The name of a graph as that of a function, which the compiler writes files for."""
+    if name in _RESERVED:
+        return name.strip("_")
+    return name.encode()[:_NAME_BYTES_MAX].decode(errors="ignore").replace("/", "_") or "main"
 
 
 def order(model: Any) -> None:

@@ -83,6 +83,15 @@ _DEFAULTS = """<ir_version: 10, opset_import: ["" : 17, "own" : 1]>
     }"""
 
 
+@pytest.mark.parametrize("name, plainly", [("", "main"), ("torch/jit/net", "torch_jit_net"), ("ü" * 200, "ü" * 64)])
+def test_the_graph_may_have_any_name(needs_compiler, tmp_path, name, plainly):
+    model = model_of([helper.make_node("Relu", ["x"], ["y"])])
+    model.graph.name = name
+    onnx.save(model, tmp_path / "net.onnx")
+    module = takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache").load(device="local-sync")
+    np.testing.assert_array_equal(module.function(plainly)(np.float32([-2, -1, 0, 3])), [0, 0, 0, 3])
+
+
 def test_functions_have_their_defaults(needs_compiler, tmp_path):
     onnx.save(parser.parse_model(_DEFAULTS), tmp_path / "net.onnx")
     function = takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache").load(device="local-sync").function()
