@@ -17,7 +17,8 @@ _SPARSE_MAX = 1 << 28  # Elements that a sparse tensor stands for.
 
 def spell(model: Any) -> None:
     """Gives each operator of ONNX the domain "", each constant a tensor, each node no more inputs than it has, and
-    the graph a name that a function may have. Changes `model`, an onnx.ModelProto."""
+    the graph a name that a function may have. Drops nodes that no result depends on. Changes `model`, an
+    onnx.ModelProto."""
     model.graph.name = _name_of_function(model.graph.name)
     for opset in model.opset_import:
         if opset.domain == "ai.onnx":
@@ -96,6 +97,7 @@ def _spell_graph(graph: Any) -> None:
     graph.sparse_initializer.extend(large)
     for tensor in graph.initializer:
         _spell_tensor(tensor)
+    graphs.drop_unused(graph)
     for node in graph.node:
         if node.domain == "ai.onnx":
             node.domain = ""

@@ -29,7 +29,7 @@ def sparse(name, places):
     ({"sparse_value": sparse("s", [1, 3])}, np.float32([0, 5, 0, 7])),
 ])
 def test_constants_are_tensors(attributes, expected):
-    model = model_of([helper.make_node("Constant", [], ["c"], **attributes)])
+    model = model_of([helper.make_node("Constant", [], ["y"], **attributes)])
     plain.spell(model)
     (attribute,) = model.graph.node[0].attribute
     value = numpy_helper.to_array(attribute.t)
@@ -57,6 +57,17 @@ def test_inputs_end_with_one_that_is_there():
     model = model_of([helper.make_node("Clip", ["x", "", ""], ["a"]), helper.make_node("Clip", ["a", "", "m"], ["y"])])
     plain.spell(model)
     assert [list(node.input) for node in model.graph.node] == [["x"], ["a", "", "m"]]
+
+
+def test_a_node_that_no_result_depends_on_may_be_anything(needs_compiler, tmp_path):
+    branch = parser.parse_graph("t () => (float[4] a) { s = Constant<value_string = \"hi\">() a = Neg(x) }")
+    model = model_of([helper.make_node("Constant", [], ["s"], value_string="hi"),
+                      helper.make_node("Identity", ["s"], ["t"]),
+                      helper.make_node("If", ["i"], ["y"], then_branch=branch, else_branch=branch)])
+    model.graph.input.append(helper.make_tensor_value_info("i", TensorProto.BOOL, []))
+    onnx.save(model, tmp_path / "net.onnx")
+    function = takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache").load(device="local-sync").function()
+    np.testing.assert_array_equal(function(np.ones(4, np.float32), np.bool_(True)), -np.ones(4))
 
 
 @pytest.mark.parametrize("name, plainly", [("__init", "init"), ("__notify", "notify"), ("__main", "__main")])
