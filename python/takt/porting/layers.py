@@ -24,10 +24,12 @@ class LayerPorter:
             ("", "Compress"): self.on_compress,
             ("", "CumProd"): self.on_running_product,
             ("", "DepthToSpace"): self.on_depth_to_space,
+            ("", "Dropout"): self.on_dropout,
             ("", "Expand"): self.on_expand,
             ("", "Gather"): self.on_gather,
             ("", "GroupNormalization"): self.on_group_normalization,
             ("", "InstanceNormalization"): self.on_instance_normalization,
+            ("", "LayerNormalization"): self.on_layer_normalization,
             ("", "LRN"): self.on_response_normalization,
             ("", "LpNormalization"): self.on_lp_normalization,
             ("", "LpPool"): self.on_lp_pool,
@@ -87,6 +89,25 @@ class LayerPorter:
         channels = self.constant([-1, *[1] * len(axes)])
         scale, bias = (self.emit("Reshape", [name, channels]) for name in (scale, bias))
         self.emit("Add", [self.emit("Mul", [self.emit("Div", [apart, root]), scale]), bias], node.output[0])
+        return True
+
+    def on_layer_normalization(self, node: Any) -> bool:
+        """Has no more results than are read, each with a name: the importer of the compiler refuses one without."""
+        last = max(i for i, name in enumerate(node.output) if i == 0 or self.is_read(name))
+        results = [name or self.fresh("LayerNormalization") for name in node.output[:last + 1]]
+        if results == list(node.output):
+            return False
+        self.out.append(self.onnx.helper.make_node(node.op_type, list(node.input), results, **self.attributes(node)))
+        return True
+
+    def on_dropout(self, node: Any) -> bool:
+        """Keeps all elements, where the network is not trained."""
+        source, *_, trains = [*node.input, "", ""][:3]
+        if trains and self.constants.get(trains, True):
+            return False
+        if len(node.output) > 1 and self.is_read(node.output[1]):
+            self.emit("Expand", [self.constant(np.array([True])), self.emit("Shape", [source])], node.output[1])
+        self.emit("Identity", [source], node.output[0])
         return True
 
     def on_group_normalization(self, node: Any) -> bool:
@@ -364,6 +385,8 @@ class LayerPorter:
     def on_backward_slice(self, node: Any) -> bool:
         """Elements in the other order, by their numbers. The compiler takes a begin behind the
         last one for an element, and fails at two dimensions."""
+        if self.state_axes(node):
+            return True
         shape, bounds = self.shapes.get(node.input[0], [None]), [self.constants.get(name) for name in node.input[1:]]
         self.slice_parts(node)
         if self.on_single_part(node):
@@ -385,6 +408,14 @@ class LayerPorter:
             end = max(end + size if end < 0 else end, -1)
             name = self.gather(name, axis, np.arange(begin, end, step))
         self.emit("Identity", [name], node.output[0])
+        return True
+
+    def state_axes(self, node: Any) -> bool:
+        """States the axes of a slice that leaves them out and has steps behind them."""
+        count = self.shapes.get(node.input[1], [None])[0]
+        if count is None or len(node.input) < 5 or node.input[3]:
+            return False
+        self.emit("Slice", [*node.input[:3], self.constant(list(range(count))), node.input[4]], node.output[0])
         return True
 
     def on_depth_to_space(self, node: Any) -> bool:
@@ -511,12 +542,12 @@ class LayerPorter:
         return np.asarray(limits.max if is_greatest else limits.min, dtype)
 
     def on_single_numbers(self, node: Any) -> bool:
-        """A reduction over axes of one element, at which the compiler crashes."""
+        """A reduction over axes of one element, or over none, at which the compiler crashes."""
         shape, result = (self.shapes.get(name, [None]) for name in (node.input[0], node.output[0]))
         if None in shape or None in result or not shape:
             return False
         axes = self.reduced_axes(node, len(shape))
-        if not axes or any(shape[axis] != 1 for axis in axes):
+        if axes is None or any(shape[axis] != 1 for axis in axes):
             return False
         numbers = node.input[0]
         if node.op_type != "ReduceLogSumExp":

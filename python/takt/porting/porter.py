@@ -537,12 +537,17 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
 
     def on_reshape(self, node: Any) -> bool:
         """Sizes that are known are constants. The importer of the compiler takes one of two open sizes for 1, or for
-        what would fit, where a size is to follow from both. It takes both for those of a result of known sizes."""
+        what would fit, where a size is to follow from both. It takes both for those of a result of known sizes. It
+        crashes at a result without elements."""
         sizes, wanted = self.shapes.get(node.input[0], []), self.constants.get(node.input[1])
         known = self.shapes.get(node.output[0], [None] * 2)
         if wanted is not None and -1 in wanted and 0 in sizes and 0 in self.reshaped(node, sizes, wanted):
             raise CompileError(f"Reshape {node.name or node.output[0]!r}: of no elements, no size follows for the -1 "
                                f"of {'x'.join(map(str, wanted))}")
+        if 0 in known and None not in known and node.output[0] in self.types:
+            element = self.onnx.helper.tensor_dtype_to_np_dtype(self.types[node.output[0]])
+            self.emit("Identity", [self.constant(np.zeros(known, element))], node.output[0])
+            return True
         if wanted is None and known.count(None) < 2 and 0 not in known:
             self.emit("Reshape", [node.input[0], self.constant([-1 if size is None else size for size in known])],
                       node.output[0])

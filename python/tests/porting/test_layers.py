@@ -9,6 +9,7 @@ pytest.importorskip("onnxruntime")
 from onnx import parser  # noqa: E402
 
 from takt.porting import porter  # noqa: E402
+from test_loops import compiled  # noqa: E402
 from test_porter import floats, kinds, ort_run  # noqa: E402
 
 EIGHT = "<float[8] s = {1, 2, 3, 4, 5, 6, 7, 8}, float[8] b = {8, 7, 6, 5, 4, 3, 2, 1}>"
@@ -56,3 +57,37 @@ def test_means_that_nothing_reads(kind, is_read):
     if is_read:
         model.graph.output.add(name="spread").type.tensor_type.elem_type = onnx.TensorProto.FLOAT
     assert (kind in kinds(porter.port(model))) == is_read
+
+
+def test_inputs_and_results_that_are_left_out(needs_compiler, tmp_path):
+    function = compiled(tmp_path, """(float[6,5,8] x, float[8] s) => (float[3,3,8] part, float[6,5,8] norm,
+            float[6,5,1] root, float[6,5,8] alone, float[6,5,8] kept, bool[6,5,8] mask)
+            <int64[2] begins = {0, -1}, int64[2] ends = {9, -9}, int64[2] steps = {2, -2}, bool no = {0}>
+        {
+            part = Slice(x, begins, ends, , steps)
+            norm, , root = LayerNormalization(x, s)
+            alone, mean, deviation = LayerNormalization<epsilon = 0.5>(x, s)
+            kept, mask = Dropout(x, , no)
+        }""")
+    model = onnx.load(tmp_path / "net.onnx")
+    ported = porter.port(model)
+    assert "Dropout" not in kinds(ported)
+    assert [len(node.output) for node in ported.graph.node if node.op_type == "LayerNormalization"] == [3, 1]
+    inputs = {"x": floats(6, 5, 8), "s": floats(8)}
+    for wanted, found in zip(ort_run(model, inputs), function(*inputs.values()), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_elements_are_left_out_where_a_network_is_trained():
+    model = parser.parse_model('<ir_version: 8, opset_import: ["" : 17]>\n'
+                               "net (float[4] x, bool trains) => (float[4] y) { y = Dropout(x, , trains) }")
+    assert kinds(porter.port(model)) == ["Dropout"]
+
+
+def test_shapes_without_elements(needs_compiler, tmp_path):
+    function = compiled(tmp_path, """(float[0,3] x, int64[4] i) => (float[3,0] a, float[0,3,1] b, int64[2,2] c)
+            <int64[2] turned = {3, 0}, int64[3] kept = {0, 3, 1}, int64[2] square = {2, 2}>
+        { a = Reshape<allowzero = 1>(x, turned) b = Reshape(x, kept) c = Reshape(i, square) }""")
+    a, b, c = function(floats(0, 3), np.arange(4))
+    assert (a.shape, a.dtype, b.shape, b.dtype) == ((3, 0), np.float32, (0, 3, 1), np.float32)
+    np.testing.assert_array_equal(c, [[0, 1], [2, 3]])

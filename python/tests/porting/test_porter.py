@@ -1165,6 +1165,16 @@ def test_reductions_of_single_numbers(kind, shape, axes, keepdims):
     check(model, {"x": np.abs(floats(*shape)) + 0.1}, kind)
 
 
+@pytest.mark.parametrize("kind", ["ReduceL2", "ReduceLogSum", "ReduceLogSumExp"])
+def test_reductions_over_no_axis(kind):
+    model = model_of([helper.make_node(kind, ["x"], ["y"], noop_with_empty_axes=1)], {"x": [3, 2]}, {"y": None},
+                     opset=18)
+    x = np.abs(floats(3, 2)) + 0.1
+    (found,) = ort_run(porter.port(model), {"x": x})
+    assert kind not in kinds(porter.port(model))
+    np.testing.assert_allclose(found, ort_run(model, {"x": x})[0], rtol=1e-6)
+
+
 def test_the_greatest_of_what_is_scattered(needs_compiler, tmp_path):
     cases = {}
     for kind in ("max", "min"):
