@@ -568,12 +568,13 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
         """An open size that is 1 in each call, such as that of the last step of a sequence: the compiler has no code
         where a known size is beside it, or takes the result, of known sizes, for open as well. Axes that are counted
         from the end: the importer of the compiler counts them from another end for each."""
-        sizes, known = (self.shapes.get(name, [None]) for name in (node.input[0], node.output[0]))
-        axes = self.constants.get(node.input[1]) if len(node.input) > 1 else None
-        places = [] if axes is None else [int(axis) % len(sizes) for axis in axes]
-        is_beside = any(sizes[place] is None and sizes[place - 1 if place else 1] is not None for place in places)
+        sizes, known = self.shapes.get(node.input[0], []), self.shapes.get(node.output[0], [None])
         if None not in sizes:
             return False
+        axes = self.constants.get(node.input[1]) if len(node.input) > 1 else None
+        places = [] if axes is None else [int(axis) % len(sizes) for axis in axes]
+        neighbours = [sizes[place - 1] if place else (*sizes, None)[1] for place in places if sizes[place] is None]
+        is_beside = any(size is not None for size in neighbours)
         if known.count(None) > (1 if is_beside else 0) or 0 in known:
             return self.squeeze_from_the_front(node, axes, places)
         wanted = [-1 if size is None else size for size in known]

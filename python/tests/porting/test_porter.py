@@ -1509,6 +1509,20 @@ def test_axes_from_the_end_are_dropped(needs_compiler, tmp_path, shape, axes):
     np.testing.assert_array_equal(function(x), np.maximum(x, 0).squeeze(tuple(axes)))
 
 
+@pytest.mark.parametrize("nodes, shape, given", [
+    ([helper.make_node("FusedMatMul", ["x", "x"], ["r"], domain="com.microsoft", transB=1)], [1, 4], [1, 4]),
+    ([helper.make_node("Relu", ["x"], ["r"])], ["n"], [1]),
+])
+def test_what_is_squeezed_may_have_no_known_rank_or_no_neighbour(nodes, shape, given):
+    model = model_of([*nodes, helper.make_node("Squeeze", ["r", "axes"], ["y"])], {"x": shape}, {"y": None},
+                     axes=np.array([0]))
+    failed = []
+    ported = porter.port(model, failed)
+    assert failed == []
+    x = floats(*given)
+    np.testing.assert_allclose(run(ported, {"x": x})[0], ort_run(model, {"x": x})[0], rtol=1e-6)
+
+
 @pytest.mark.parametrize("shape, axis", [(["n", 4, "m"], 2), (["n", 4, "m"], -1), (["m", 4, "n"], 0),
                                          (["n", "m", 4], 1), (["n", "m", "k"], 1), (["n", "m"], 1)])
 def test_an_open_size_of_one_is_dropped(needs_compiler, tmp_path, shape, axis):
