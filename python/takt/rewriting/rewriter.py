@@ -405,7 +405,8 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, bits.B
 
     def computed_conv(self, node: Any) -> bool:
         """A convolution whose weights the network computes or gets, such as the correlation with a template: they are
-        packed in each call. That with a single template is the sum over the channels of a depthwise one."""
+        packed in each call. That with a single template is the sum over the channels of a depthwise one. The groups of
+        one may be the samples of a batch, each with weights of its own."""
         source, name, bias = [*node.input, ""][:3]
         in_shape, out_shape, shape = map(self.shape, (source, node.output[0], name))
         if (in_shape is None or out_shape is None or shape is None or len(shape) != 4
@@ -417,20 +418,22 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, bits.B
         is_depthwise = is_summed or groups == channels == outs > 1
         if is_summed:
             outs, ins, groups = channels, 1, channels
-        if geometry is None or (groups > 1 and not is_depthwise) or (not is_depthwise and ins > CHANNELS_MAX):
+        if geometry is None or not is_depthwise and ins > CHANNELS_MAX:
             return False
-        wide = outs + -outs % BLOCK
-        rows = self.emit("Reshape", [self.to_first(name), self.constant(np.array([outs, ins, height, width]))],
-                         self.fresh("rows"))
-        long = self.lengthened(rows, 4, wide - outs)
-        added = self.constant(np.zeros(wide, np.float32))
+        has_parts = not is_depthwise and height * width > TAPS_MAX
+        if has_parts and groups > 1:
+            return False
+        parts = 1 if is_depthwise else groups
+        wide = outs // parts + -(outs // parts) % BLOCK
+        long = self.in_blocks(self.to_first(name), (outs, ins, height, width), parts, wide)
+        added = self.constant(np.zeros(parts * wide, np.float32))
         if bias:
-            added = self.lengthened(self.to_first(bias), 1, wide - (1 if is_summed else outs))
+            added = self.in_blocks(self.to_first(bias), (1 if is_summed else outs,), parts, wide)
         conv = (n, *in_shape[2:], channels, oh, ow, outs, *geometry, groups)
-        if not is_depthwise and height * width > TAPS_MAX:
+        if has_parts:
             return self.computed_in_parts(node, long, added, conv)
         function = "takt_depthwise2d_f32" if is_depthwise else "takt_conv2d_f32"
-        packed = self.packed_in_calls(long, (wide, ins, height, width))
+        packed = self.packed_in_calls(long, (parts * wide, ins, height, width))
         twin = self.kernel(make_kernel(function, conv), [self.to_last(source), packed, added], self.fresh("conv"),
                            (n, oh, ow, outs))
         if is_summed:
@@ -446,14 +449,19 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, bits.B
         return self.emit("Transpose", [blocks], self.fresh("packed"), (wide // BLOCK, height, width, ins, BLOCK),
                          perm=[0, 3, 4, 2, 1])
 
-    def lengthened(self, name: str, rank: int, count: int) -> str:
-        """With so many zeros behind it, in the first of its dimensions."""
-        if not count:
-            return name
+    def in_blocks(self, name: str, shape: tuple[int, ...], parts: int, wide: int) -> str:
+        """A tensor of this shape, whose first dimension has equal parts, with zeros behind each part up to `wide`."""
+        each, rest = shape[0] // parts, shape[1:]
+        count, whole = wide - each, (parts * wide, *rest)
         if name in self.constants:
-            return self.constant(np.pad(self.constants[name], [(0, count), *[(0, 0)] * (rank - 1)]))
-        pads = self.constant(np.array([*[0] * rank, count, *[0] * (rank - 1)]))
-        return self.emit("Pad", [name, pads], self.fresh("long"))
+            apart = self.constants[name].reshape(parts, each, *rest)
+            return self.constant(np.pad(apart, [(0, 0), (0, count), *[(0, 0)] * len(rest)]).reshape(whole))
+        apart = self.emit("Reshape", [name, self.constant(np.array([parts, each, *rest]))], self.fresh("apart"))
+        if count:
+            zeros = [0] * len(rest)
+            pads = self.constant(np.array([0, 0, *zeros, 0, count, *zeros]))
+            apart = self.emit("Pad", [apart, pads], self.fresh("long"))
+        return self.emit("Reshape", [apart, self.constant(np.array(whole))], self.fresh("blocks"), whole)
 
     def packed(self, weights: np.ndarray, bias: np.ndarray, groups: int, is_depthwise: bool,
                dilation: int = 1) -> tuple[str, list[str]]:

@@ -607,13 +607,15 @@ def test_numbers_are_put_into_a_tensor(needs_compiler, tmp_path):
         np.testing.assert_allclose(got, want, atol=1e-5, err_msg=str(case))
 
 
-# A template in each channel; one in all channels; a mixture of kernels, as in a network of experts.
+# A template in each channel; one in all channels; a mixture of kernels, as in a network of experts; kernels for each
+# of some samples, which are groups.
 def test_weights_that_the_network_computes(needs_compiler, tmp_path):
     pytest.importorskip("onnx")
     from takt.rewriting import rewriter
 
     cases = {}
-    for case in ((40, 1, 6, 40, False), (1, 40, 6, 1, True), (24, 40, 3, 1, True)):
+    for case in ((40, 1, 6, 40, False), (1, 40, 6, 1, True), (24, 40, 3, 1, True), (24, 10, 3, 4, True),
+                 (32, 20, 3, 2, False)):
         outs, ins, size, groups, has_bias = case
         net = Net()
         features = net.node("Relu", net.conv("x", 3, 40))
