@@ -191,8 +191,9 @@ class _Reducer(graphs.Graph):
 
     def convolution(self, node: Any) -> bool:
         weights = self.weights(node.input[1], lambda w: w[:, :, None, :])
-        if weights is None or not self.is_row(node.output[0]):
+        if not self.is_row(node.output[0]) or weights is None and not self.is_row(node.input[1]):
             return False
+        weights = weights or self.image(node.input[1])  # Those that a call computes.
         self.images[node.output[0]] = self.emit(
             "Conv", [self.image(node.input[0]), weights, *node.input[2:]], **self.in_two(node))
         return True

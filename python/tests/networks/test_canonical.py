@@ -47,6 +47,21 @@ def test_weighted_means(needs_compiler, tmp_path):
     check_together(tmp_path, cases)
 
 
+def test_weights_of_rows_that_the_network_computes(needs_compiler, tmp_path):
+    pytest.importorskip("onnx")
+    from takt.rewriting import rewriter
+
+    net = Net()
+    mean = net.node("Reshape", net.node("GlobalAveragePool", "x"), net.constant(np.array([1, 12])))
+    weights = net.node("Reshape", net.node("MatMul", mean, net.weights(12, 20 * 6 * 5)),
+                       net.constant(np.array([20, 6, 5])))
+    result = net.node("Tanh", net.node("Conv", "x", weights, net.weights(20), pads=[2, 1], strides=[2], group=2))
+    check_reduced(tmp_path, net, [1, 12, 70], result)
+    rewritten, _ = rewriter.rewrite(net.model([1, 12, 70], result))
+    assert "Conv" not in kinds(rewritten)
+    check_together(tmp_path, {"": (net, [1, 12, 70], result)})
+
+
 @pytest.mark.parametrize("change", ["axis", "outs", "stride"])
 def test_other_softmaxes_stay(tmp_path, change):
     net = Net()
