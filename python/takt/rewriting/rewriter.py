@@ -11,7 +11,7 @@ importer makes of the network.
 from __future__ import annotations
 
 import math
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
@@ -684,39 +684,43 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, bits.B
             return self.open_pool(node, function, count_padding)
         if not self.is_float(node.input[0]) or node.input[0] not in self.dynamic:
             return False
-        n, _, w, c, oh, ow, _, kh, kw, *_ = shape
+        n, _, w, c, oh, ow, _, kh, kw, *strides = shape
         is_few, is_max = c < BLOCK, "max" in function
-        is_apart = is_max and kh * kw >= (_ALONE_MIN if is_few else _WINDOW_MIN) and max(w, oh) * c <= CHANNELS_MAX
+        is_apart = ((is_max or is_few and strides[:2] == [1, 1])
+                    and kh * kw >= (_ALONE_MIN if is_few else _WINDOW_MIN) and max(w, oh) * c <= CHANNELS_MAX)
         # The compiler's is quicker than two transpositions for the smallest windows alone.
         if node.input[0] not in self.last and not is_apart and (is_few or kh * kw < _ALONE_MIN):
             return False
         if self.attributes(node).get("ceil_mode", 0) and count_padding:
             return False
         pixels = self.to_last(node.input[0])
+
+        def pooled(name: str, shape: tuple[int, ...]) -> str:
+            n, _, _, _, oh, ow, c, *_ = shape
+            return self.kernel(make_kernel(function, shape, count_padding=count_padding), [name], self.fresh("pool"),
+                               (n, oh, ow, c))
+
         if is_apart:
-            twin = self.maxima_of_lines(pixels, shape) if is_few else self.maxima(pixels, shape)
+            twin = self.pool_of_lines(pixels, shape, pooled) if is_few else self.pool_in_two(pixels, shape, pooled)
         else:
-            twin = self.kernel(make_kernel(function, shape, count_padding=count_padding), [pixels],
-                               self.fresh("pool"), (n, oh, ow, c))
+            twin = pooled(pixels, shape)
         self.set_last(node.output[0], twin)
         return True
 
-    def maxima(self, pixels: str, shape: tuple[int, ...]) -> str:
+    def pool_in_two(self, pixels: str, shape: tuple[int, ...], pooled: Callable[[str, tuple[int, ...]], str]) -> str:
         """A large window: the maxima of columns, and of these those of rows."""
         n, h, w, c, oh, ow, _, kh, kw, sh, sw, dh, dw, top, left, _ = shape
-        columns = (n, h, w, c, oh, w, c, kh, 1, sh, 1, dh, 1, top, 0, c)
-        pixels = self.kernel_of("takt_max_pool2d_f32", columns, [pixels], (n, oh, w, c))
-        rows = (n, oh, w, c, oh, ow, c, 1, kw, 1, sw, 1, dw, 0, left, c)
-        return self.kernel_of("takt_max_pool2d_f32", rows, [pixels], (n, oh, ow, c))
+        pixels = pooled(pixels, (n, h, w, c, oh, w, c, kh, 1, sh, 1, dh, 1, top, 0, c))
+        return pooled(pixels, (n, oh, w, c, oh, ow, c, 1, kw, 1, sw, 1, dw, 0, left, c))
 
-    def maxima_of_lines(self, pixels: str, shape: tuple[int, ...]) -> str:
-        """The same of few channels: the kernel takes the numbers of a line for channels."""
+    def pool_of_lines(self, pixels: str, shape: tuple[int, ...], pooled: Callable[[str, tuple[int, ...]], str]) -> str:
+        """The same of few channels, or means: the kernel takes the numbers of a line for channels."""
         n, h, w, c, oh, ow, _, kh, kw, sh, sw, dh, dw, top, left, _ = shape
         for size, result, width, window in ((h, oh, w, (kh, 1, sh, 1, dh, 1, top, 0)),
                                             (w, ow, oh, (kw, 1, sw, 1, dw, 1, left, 0))):
             line = width * c
-            pixels = self.kernel_of("takt_max_pool2d_f32", (n, size, 1, line, result, 1, line, *window, line),
-                                    [self.reshaped(pixels, (n, size, 1, line))], (n, result, 1, line))
+            pixels = pooled(self.reshaped(pixels, (n, size, 1, line)),
+                            (n, size, 1, line, result, 1, line, *window, line))
             pixels = self.emit("Transpose", [self.reshaped(pixels, (n, result, width, c))], self.fresh("turned"),
                                (n, width, result, c), perm=[0, 2, 1, 3])
         return pixels

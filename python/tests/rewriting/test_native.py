@@ -977,3 +977,21 @@ def test_large_windows_are_those_of_columns_and_rows(needs_compiler, tmp_path):
         assert sum(kernel.function == "takt_max_pool2d_f32" for kernel in kernels) == 2, case
     for case, want, got in pairs:
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5, err_msg=case)
+
+
+def test_means_of_few_channels_are_those_of_columns_and_rows(needs_compiler, tmp_path):
+    cases = {}
+    for count, channels, attributes in (
+            (2, 1, {"kernel_shape": [9, 7], "pads": [4, 3, 4, 3]}),
+            (2, 3, {"kernel_shape": [3, 5], "pads": [1, 2, 0, 1], "count_include_pad": 1}),
+            (2, 2, {"kernel_shape": [4, 4]}),
+            (1, 3, {"kernel_shape": [3, 3], "strides": [2, 2]}),
+            (1, 20, {"kernel_shape": [5, 5], "pads": [2] * 4})):
+        net = Net()
+        x = net.node("Relu", net.conv("x", 4, channels, pads=[1] * 4))
+        cases[f"{count} {channels} {attributes}"] = net, [2, 4, 19, 23], net.node("AveragePool", x, **attributes)
+    found, pairs = compared(tmp_path, cases, devices=["local-sync"])
+    for case, (_, kernels) in found.items():
+        assert sum(kernel.function == "takt_mean_pool2d_f32" for kernel in kernels) == int(case.split()[0]), case
+    for case, want, got in pairs:
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5, err_msg=case)
