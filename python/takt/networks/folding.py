@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ _STEP_US = {
     "LRN": 30, "LSTM": 75, "LpPool": 30, "MaxPool": 30, "MaxUnpool": 30, "NonMaxSuppression": 30, "RNN": 75,
     "RoiAlign": 30,
 }
+_TAKING = {"Gather", "GatherElements", "GatherND"}
 _INDEXED = {"GatherElements", "GatherND", "ScatterElements", "ScatterND", "TensorScatter"}
 _STEPS_MAX_US = 20_000_000  # Of one network.
 
@@ -156,6 +158,10 @@ class _Round:
         if self.is_empty(node):
             return {name: np.zeros(self.shapes[name], self.onnx.helper.tensor_dtype_to_np_dtype(self.elements[name]))
                     for name in node.output if name}
+        if node.op_type in _TAKING and node.output[0] in self.shapes:
+            taken = self.taken(node.input[0], self.shapes[node.output[0]])
+            if taken is not None:
+                return {node.output[0]: taken}
         if self.folded.refused.intersection(node.output):
             return None
         names = [name for name in node.input if name]
@@ -193,6 +199,15 @@ class _Round:
     def is_empty(self, node: Any) -> bool:
         """Whether the results have no element, whatever the inputs are."""
         return all(0 in self.shapes.get(name, ()) and self.elements.get(name) for name in node.output if name)
+
+    def taken(self, name: str, shape: tuple[int, ...]) -> np.ndarray | None:
+        """Elements of a constant, as many as `shape` states, if it has all elements the same: the compiler knows as well
+        that they are the same wherever they are taken, and would run the kernels that read them, which it cannot."""
+        source = self.constants.get(name)
+        if source is None or source.size == 0 or math.prod(shape) * source.itemsize > _SPREAD_BYTES_MAX * self.samples:
+            return None
+        first = source.flat[0]
+        return np.full(shape, first) if source.flat[-1] == first and (source == first).all() else None
 
     def is_quick(self, node: Any) -> bool:
         """Whether the reference computes the node, whose inputs are known, in little time."""

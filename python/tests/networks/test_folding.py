@@ -57,6 +57,34 @@ def test_shapes_and_weights_become_constants():
     np.testing.assert_array_equal(run(folded, x), run(model, x))
 
 
+@pytest.mark.parametrize("table, is_known", [(np.full((8, 3), 2.5, np.float32), True),
+                                             (np.append(np.zeros(23), 1).astype(np.float32).reshape(8, 3), False),
+                                             (np.full((8, 3), np.nan, np.float32), False)])
+def test_elements_that_are_all_the_same_are_known_wherever_they_are_taken(table, is_known):
+    model = model_of([helper.make_node("Cast", ["x"], ["places"], to=TensorProto.INT64),
+                      helper.make_node("Gather", ["table", "places"], ["rows"]),
+                      helper.make_node("Neg", ["rows"], ["y"])], [2, 5], "y", table=table)
+    folded = folding.fold(model)
+    assert ("Gather" not in {node.op_type for node in folded.graph.node}) == is_known
+    x = np.float32([[0, 1, 2, 3, 4], [7, 6, 5, -1, -8]])
+    np.testing.assert_array_equal(run(folded, x), run(model, x))
+
+
+def test_kernels_of_what_the_compiler_knows(needs_compiler, tmp_path):
+    """A table that was not trained."""
+    random = np.random.default_rng(3)
+    model = model_of([helper.make_node("Cast", ["x"], ["places"], to=TensorProto.INT64),
+                      helper.make_node("Gather", ["table", "places"], ["rows"]),
+                      helper.make_node("Transpose", ["rows"], ["turned"], perm=[0, 2, 1]),
+                      helper.make_node("Conv", ["turned", "w"], ["y"])], [1, 20], "y",
+                     table=np.zeros((32, 16), np.float32), w=random.standard_normal((32, 16, 1)).astype(np.float32))
+    onnx.save(model, tmp_path / "net.onnx")
+    artifact = takt.compile(tmp_path / "net.onnx", cache=tmp_path / "cache")
+    assert not artifact.report.get("failed")
+    np.testing.assert_array_equal(artifact.load(device="local-sync").net(np.zeros((1, 20), np.float32)),
+                                  np.zeros((1, 32, 20)))
+
+
 def test_what_an_input_decides_stays():
     model = model_of(
         [helper.make_node("Shape", ["x"], ["sizes"]),
