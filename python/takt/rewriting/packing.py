@@ -10,7 +10,7 @@ BLOCK = 16  # Output channels of a block of packed weights.
 TAPS_MAX = 128
 GROUPS_FEW = 4
 _JOINED_TAPS = 0.75  # Of the taps of single pixels, at most, for joined ones.
-_FOUR = 4  # Input channels of bytes, which are summed together.
+FOUR = 4  # Input channels of bytes, which are summed together.
 # Fewer channels of a pixel than four are gathered in the time of so many products, and those of a block of results are
 # copied in that of the others.
 _GATHER_COST = 2.6
@@ -111,10 +111,10 @@ def pack_bytes(weights: np.ndarray, groups: int, is_depthwise: bool) -> np.ndarr
         packed = padded.reshape(blocks, BLOCK, height, width).transpose(0, 2, 3, 1)
         return np.ascontiguousarray(packed)
     each = outs // groups
-    blocks, fours = -(-each // BLOCK), -(-ins // _FOUR)
-    padded = np.zeros((groups, blocks * BLOCK, fours * _FOUR, height, width), np.int8)
+    blocks, fours = -(-each // BLOCK), -(-ins // FOUR)
+    padded = np.zeros((groups, blocks * BLOCK, fours * FOUR, height, width), np.int8)
     padded[:, :each, :ins] = weights.reshape(groups, each, ins, height, width)
-    split = padded.reshape(groups, blocks, BLOCK, fours, _FOUR, height, width)
+    split = padded.reshape(groups, blocks, BLOCK, fours, FOUR, height, width)
     return np.ascontiguousarray(split.transpose(0, 1, 5, 6, 3, 2, 4))
 
 
@@ -128,13 +128,13 @@ def join_pixels(weights: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray
     returns  the weights and the shape; as they were, if pixels cannot be joined, or if that is not quicker.
     """
     n, h, w, c, oh, ow, oc, kh, kw, sh, sw, dh, dw, top, left, groups = shape
-    pixels = _FOUR // math.gcd(_FOUR, c) if c < _FOUR else 1  # Of the input.
+    pixels = FOUR // math.gcd(FOUR, c) if c < FOUR else 1  # Of the input.
     if pixels == 1 or pixels % sw or groups != 1 or dw != 1:
         return weights, shape
     results = pixels // sw
     first, last = -left // pixels, ((results - 1) * sw - left + kw - 1) // pixels
     groups_of_row, blocks = -(-ow // results), -(-oc // BLOCK)
-    products = groups_of_row * kh * (last - first + 1) * (pixels * c // _FOUR) * -(-results * oc // BLOCK)
+    products = groups_of_row * kh * (last - first + 1) * (pixels * c // FOUR) * -(-results * oc // BLOCK)
     copied = ow * blocks * _COPY_COST if ow % results else 0
     if products + copied > ow * kh * kw * (blocks + _GATHER_COST):
         return weights, shape

@@ -19,7 +19,7 @@ from ..porting import scales
 from ..networks import graphs, open_sizes
 from .kernel_calls import DOMAIN
 from .opened import OpenShape, of_rows, product_shape
-from .packing import BLOCK, join_groups, join_pixels, join_results, pack_bytes, with_room
+from .packing import BLOCK, FOUR, join_groups, join_pixels, join_results, pack_bytes, with_room
 
 # Operators of one input that only move elements, so that they may be applied
 # before or after quantization.
@@ -535,6 +535,8 @@ class QuantizedRewriter:
         if rows is None and not is_depthwise and opened is None:
             weights, shape = join_results(*join_pixels(weights, shape))
             image = self.filled(image, before, shape, in_scale.zero_point)
+            if groups == 1:
+                image, weights, shape = self.in_fours(image, weights, shape)
         results = shape[6] // before[6]
         inputs = [
             image,
@@ -578,6 +580,19 @@ class QuantizedRewriter:
         pads, value = np.array([0, 0, 0, 0, 0, 0, width - w, 0]), np.array(zero, np.int8)
         return self.emit("Pad", [image, self.constant(pads), self.constant(value)], self.fresh("filled"),
                          (n, h, width, c), element=self.onnx.TensorProto.INT8)
+
+    def in_fours(self, image: str, weights: np.ndarray, shape: tuple[int, ...]
+                 ) -> tuple[str, np.ndarray, tuple[int, ...]]:
+        """The image with zeros behind its channels, until these are fours, and the weights of those: the kernel
+        multiplies fours, and for others it has to put together what it reads, for each tap anew. Three it reads at
+        once."""
+        more = -shape[3] % FOUR
+        if not more or shape[3] == 3 or math.prod(weights.shape[2:]) == 1:
+            return image, weights, shape
+        wide = (*shape[:3], shape[3] + more)
+        pads = self.constant(np.array([0] * 7 + [more]))
+        image = self.emit("Pad", [image, pads], self.fresh("wide"), wide, element=self.onnx.TensorProto.INT8)
+        return image, np.pad(weights, [(0, 0), (0, more), (0, 0), (0, 0)]), (*wide, *shape[4:])
 
     def product_to_floats(self, name: str, weights: np.ndarray, factors: np.ndarray, bias: np.ndarray,
                           shape: tuple[int, ...], rows: tuple[int, ...] | None, output: str,

@@ -577,6 +577,26 @@ def test_positive_part_of_a_sum_of_bytes(needs_compiler, tmp_path):
         assert np.abs(got - want).max() <= 1.01 * 0.05, zero_point
 
 
+def test_bytes_have_fours_of_channels(needs_compiler, tmp_path):
+    pytest.importorskip("onnxruntime")
+    cases = {}
+    for channels, wide, kernel, pads, strides in (
+            (6, 8, (3, 3), [1] * 4, [1, 1]), (9, 12, (5, 4), [2, 0, 1, 3], [3, 2]), (2, 4, (2, 3), [0] * 4, [1, 2]),
+            (18, 20, (1, 7), [0, 3, 0, 3], [1, 1]), (6, 6, (1, 1), [0] * 4, [1, 1])):
+        net = QuantizedNet()
+        x = net.product("Conv", net.quantize("x", 0.03, 3), 0.03, (10, channels, *kernel), 0, pads=pads,
+                        strides=strides)
+        x = net.quantize(net.node("Relu", x), 0.05, -100)
+        x = net.product("Conv", x, 0.05, (12, 10, 3, 3), 0, pads=[1] * 4)
+        cases[channels, wide, *kernel] = net, [2, channels, 11, 13], net.quantize(x, 0.06, 5)
+    found, pairs = compared(tmp_path, cases, devices=["local-sync"])
+    for case, (_, kernels) in found.items():
+        assert [each.shape[3] for each in kernels if each.function == "takt_conv2d_i8"] == [case[1], 12], case
+    for case, want, got in pairs:
+        assert np.unique(want).size > 20, case
+        assert np.abs(got - want).max() <= 1.01 * 0.06, case
+
+
 def test_channels_are_joined_where_they_are(needs_compiler, tmp_path):
     pytest.importorskip("onnx")
     net = Net()
