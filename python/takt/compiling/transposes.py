@@ -10,8 +10,8 @@ from typing import Iterable, Sequence
 # vector of 16 numbers and no multiple of it. It transposes tiles of 16 by 16 as vectors.
 _FLAG = "--iree-llvmcpu-distribution-size"
 _SIDE = 16
-_ELEMENTS_MIN = 1 << 16  # A smaller one takes less time than other tiles may cost the rest of the program.
-_TRANSPOSE = re.compile(rb'"onnx\.Transpose"[^\n]*?perm = \[([^\]]*)\][^\n]*?vtensor<\[([\d,]+)\],(?:f32|si8|ui8)>')
+_BYTES_MIN = 224 << 10  # Smaller ones take at most a quarter of that time for each number.
+_TRANSPOSE = re.compile(rb'"onnx\.Transpose"[^\n]*?perm = \[([^\]]*)\][^\n]*?vtensor<\[([\d,]+)\],(f32|si8|ui8)>')
 
 
 def flags_for(program: bytes, flags: Iterable[str]) -> list[str]:
@@ -21,13 +21,13 @@ def flags_for(program: bytes, flags: Iterable[str]) -> list[str]:
     resources = program.find(b"{-#")  # Behind the operators.
     for match in _TRANSPOSE.finditer(program, 0, len(program) if resources < 0 else resources):
         order = [int(part.split()[0]) for part in match[1].split(b",") if part.strip()]
-        if _is_slow(order, [int(size) for size in match[2].split(b",")]):
+        if _is_slow(order, [int(size) for size in match[2].split(b",")], 4 if match[3] == b"f32" else 1):
             return [f"{_FLAG}={_SIDE}"]
     return []
 
 
-def _is_slow(order: Sequence[int], shape: Sequence[int]) -> bool:
-    if sorted(order) != list(range(len(shape))) or math.prod(shape) < _ELEMENTS_MIN:
+def _is_slow(order: Sequence[int], shape: Sequence[int], number_bytes: int) -> bool:
+    if sorted(order) != list(range(len(shape))) or math.prod(shape) * number_bytes < _BYTES_MIN:
         return False
     # Axes that stay side by side are one.
     blocks = [[order[0]]]

@@ -23,6 +23,8 @@ def program(order, shape, element="f32"):
     ((0, 3, 1, 2), (1, 64, 128, 32), False),
     ((0, 3, 1, 2), (1, 64, 512, 3), False),
     ((0, 3, 1, 2), (1, 8, 8, 20), False),  # Small.
+    ((0, 2, 1), (1, 1460, 39), False),
+    ((0, 2, 1), (1, 1480, 39), True),
     ((0, 2, 3, 1), (1, 32, 60, 60), False),  # 3600 pixels side by side.
     ((0, 2, 3, 1), (1, 32, 61, 61), True),
     ((0, 2, 1, 3), (1, 200, 40, 60), False),  # Rows stay as they are.
@@ -43,7 +45,8 @@ def test_given_tiles_and_other_numbers_stay():
     line = program((0, 3, 1, 2), (1, 64, 128, 20))
     assert transposes.flags_for(line, ["--iree-llvmcpu-distribution-size=32"]) == []
     assert transposes.flags_for(b"{-#" + line, []) == []
-    assert transposes.flags_for(program((0, 3, 1, 2), (1, 64, 128, 20), "si8"), []) == SMALLER
+    assert transposes.flags_for(program((0, 3, 1, 2), (1, 64, 128, 20), "si8"), []) == []  # Fewer bytes.
+    assert transposes.flags_for(program((0, 3, 1, 2), (1, 128, 128, 20), "si8"), []) == SMALLER
     assert transposes.flags_for(program((0, 3, 1, 2), (1, 64, 128, 20), "si64"), []) == []
 
 
