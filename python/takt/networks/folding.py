@@ -201,8 +201,9 @@ class _Round:
         return all(0 in self.shapes.get(name, ()) and self.elements.get(name) for name in node.output if name)
 
     def taken(self, name: str, shape: tuple[int, ...]) -> np.ndarray | None:
-        """Elements of a constant, as many as `shape` states, if it has all elements the same: the compiler knows as well
-        that they are the same wherever they are taken, and would run the kernels that read them, which it cannot."""
+        """Elements of a constant, as many as `shape` states, if it has all elements the same. The compiler knows as
+        well that they are the same wherever they are taken, and would run the kernels that read them, which it
+        cannot."""
         source = self.constants.get(name)
         if source is None or source.size == 0 or math.prod(shape) * source.itemsize > _SPREAD_BYTES_MAX * self.samples:
             return None
