@@ -26,7 +26,7 @@ _WASTE_MAX = 4.0
 _NOMINAL = 64  # Of an open size.
 # Such products for each result that cost more than to join the results of phases.
 _WASTED_LEAST = 128
-_BLOCK = 16  # As BLOCK of rewriting/packing.py: results that a product computes at once.
+BLOCK = 16  # Results that a product computes at once.
 
 
 def reduce(model: Any) -> Any:
@@ -460,8 +460,8 @@ class _Reducer(graphs.Graph):
         if not all(phase is not None and phase.is_padded for axis in alone for phase in axis):
             return [tuple(axes)]
         phases, kernel = (math.prod(each) for each in zip(*((axis.stride, axis.kernel) for axis in axes)))
-        together = math.prod(axis.taps for axis in axes) * -(-outs * phases // _BLOCK)
-        wasted = (together - kernel * -(-outs // _BLOCK)) * _BLOCK * channels / (outs * phases)
+        together = math.prod(axis.taps for axis in axes) * -(-outs * phases // BLOCK)
+        wasted = (together - kernel * -(-outs // BLOCK)) * BLOCK * channels / (outs * phases)
         return [tuple(axes)] if wasted < _WASTED_LEAST else list(itertools.product(*alone))
 
     def bias_of(self, node: Any, copies: int) -> str | None:

@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
-BLOCK = 16  # Output channels of a block of packed weights.
+from ..networks import canonical
+
+BLOCK = canonical.BLOCK  # Output channels of a block of packed weights.
 TAPS_MAX = 128
 GROUPS_FEW = 4
 _JOINED_TAPS = 0.75  # Of the taps of single pixels, at most, for joined ones.
