@@ -172,7 +172,7 @@ class _Reducer(graphs.Graph):
         return self.emit("DequantizeLinear", inputs, **{**self.attributes(node), "axis": axis})
 
     def floats(self, name: str) -> np.ndarray:
-        """What is dequantized, of a tensor of one dimension."""
+        """The floats of a dequantized tensor of one dimension."""
         value, scale, *zeros = (self.constants[each].astype(np.float32) for each in self.dequantized[name].input)
         return (value - (zeros[0] if zeros else 0)) * scale
 
@@ -302,7 +302,7 @@ class _Reducer(graphs.Graph):
         return True
 
     def mean(self, node: Any) -> bool:
-        """Of channels, as norms of sequences have it, or of the pixels of a row."""
+        """A mean of channels, as norms of sequences have it, or one of the pixels of a row."""
         axes, keeps = self.reduced_axes(node, 3), self.attributes(node).get("keepdims", 1)
         if axes != [2] and (axes != [1] or not keeps):
             return False

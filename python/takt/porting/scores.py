@@ -70,12 +70,13 @@ class AttentionPorter:
         return self.on_heads(node, sources, padding, added, (past_key, past_value), node.output[1:])
 
     def on_grouped_heads(self, node: Any) -> bool:
-        """GroupQueryAttention of ONNX Runtime. The numbers of batches, of tokens, and of keys of the past may be open."""
+        """GroupQueryAttention of ONNX Runtime. The numbers of batches, of tokens, and of past keys may be open."""
         query, key, value, past_key, past_value, last, total, cosines, sines, places, *more = [
             *node.input, *[""] * 14][:14]
-        own, ranks = self.attributes(node), [len(self.shapes.get(name, [])) for name in (past_key, past_value) if name]
-        sources = [query, key, value] if key else [query]
-        if (set(name for name, number in own.items() if number) - _GROUPED or any(more) or any(rank != 4 for rank in ranks)
+        own, sources = self.attributes(node), [query, key, value] if key else [query]
+        pasts = [self.shapes.get(name, []) for name in (past_key, past_value) if name]
+        if ({name for name, number in own.items() if number} - _GROUPED or any(more)
+                or any(len(shape) != 4 for shape in pasts)
                 or any(len(self.shapes.get(name, [])) != 3 or not self.shapes[name][2] for name in sources)):
             return False
         counts = [own["num_heads"], own["kv_num_heads"], own["kv_num_heads"]]
@@ -85,7 +86,7 @@ class AttentionPorter:
             sources = [self.like(query, self.slice(query, 2, int(begin), int(end)), int(end - begin))
                        for begin, end in zip(ends, ends[1:])]
         call = _Grouped(self, sources, counts, own)
-        if any(self.shapes.get(name, [None] * 4)[2] != 0 for name in (past_key, past_value) if name):
+        if any(shape[2] != 0 for shape in pasts):
             call.begin_behind(past_key, last, total)
         if own.get("do_rotary", 0):
             sources[:2] = self.turned_heads(sources[:2], counts, places or call.places(), cosines, sines, own)
@@ -379,8 +380,8 @@ class _Grouped:
         self.query, self.past = sources[0], ""
         self.size = porter.shapes[self.query][2] // counts[0]
         self.steps = self.count_of(self.query, 1)
-        self.rows = self.own_rows = self.numbers(self.steps)  # Of keys, and of new ones.
-        self.moved_rows = ""  # rows_of_places()
+        self.rows = self.own_rows = self.numbers(self.steps)  # The places of all keys, and of the new ones.
+        self.moved_rows = ""  # What rows_of_places() has made.
         self.first = porter.constant(np.zeros((1, 1), np.int64))  # [batch or 1][1]: the place of the first token.
 
     def begin_behind(self, past: str, last: str, total: str) -> None:
@@ -391,7 +392,8 @@ class _Grouped:
         batch = porter.shapes[self.query][0]
         column = porter.constant([batch, 1]) if batch is not None else porter.emit(
             "Concat", [self.count_of(self.query, 0), porter.constant([1])], axis=0)
-        before = porter.emit("Sub", [porter.emit("Add", [self.reshaped(last, column), porter.constant([1])]), self.steps])
+        end = porter.emit("Add", [self.reshaped(last, column), porter.constant([1])])
+        before = porter.emit("Sub", [end, self.steps])
         total = self.reshaped(total, porter.constant([1]))
         self.first = porter.emit("Where", [porter.emit("Equal", [total, self.steps]), porter.constant([0]), before])
         self.rows = self.numbers(porter.emit("Max", [self.count_of(past, 2), total]))
@@ -456,9 +458,9 @@ class _Grouped:
         own = porter.emit("Where", [is_new, behind, self.rows])
         count = porter.emit("Add", [before, self.steps])
         own = porter.emit("Min", [own, porter.emit("Sub", [count, porter.constant([1])])])
-        heads = porter.emit("Mul", [self.count_of(self.query, 0), porter.constant([self.counts[1]])])
-        if self.porter.shapes[self.query][0] is not None:
-            heads = porter.constant([self.porter.shapes[self.query][0] * self.counts[1]])
+        batch = porter.shapes[self.query][0]
+        heads = porter.constant([batch * self.counts[1]]) if batch is not None else porter.emit(
+            "Mul", [self.count_of(self.query, 0), porter.constant([self.counts[1]])])
         begins = porter.emit("Reshape", [porter.emit("Mul", [self.numbers(heads), count]),
                                          porter.constant([-1, self.counts[1], 1])])
         return porter.emit("Add", [begins, porter.emit("Unsqueeze", [own, porter.constant([1])])])
@@ -476,7 +478,8 @@ class _Grouped:
                                             porter.constant([1, shared, 1])])
             places = porter.emit("Reshape", [places, porter.constant([0, -1])])
         numbers = {name: self.own[name] for name in ("scale", "softcap") if self.own.get(name, 0)}
-        call = _Attention(porter, porter.onnx.helper.make_node("Attention", [queries, keys, values], [output], **numbers))
+        node = porter.onnx.helper.make_node("Attention", [queries, keys, values], [output], **numbers)
+        call = _Attention(porter, node)
         columns = porter.emit("Unsqueeze", [places, porter.constant([1, 3])])
         seen = porter.emit("LessOrEqual", [self.rows, columns])
         window = self.own.get("local_window_size", -1)

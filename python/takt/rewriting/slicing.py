@@ -87,7 +87,7 @@ class SlicingRewriter:
         return True
 
     def mean_of_channels(self, node: Any) -> bool:
-        """That of the last dimension of the twin, for the compiler."""
+        """The mean of the last dimension of the twin, which the compiler computes."""
         if node.input[0] not in self.last:
             return False
         if len(node.input) > 1:

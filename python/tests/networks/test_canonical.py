@@ -221,7 +221,7 @@ def test_norms_and_means_of_sequences(tmp_path, is_quantized):
 
 @pytest.mark.parametrize("axis", [1, -1, 0])
 def test_parts_of_sequences(tmp_path, axis):
-    """Those of channels and of pixels are parts of images."""
+    """Parts of channels and of pixels are parts of images."""
     from onnx import helper
 
     net = Net()

@@ -57,7 +57,7 @@ def test_bytes_that_stay_bytes_without_it(kind):
 
 
 def test_others_stay_unless_they_are_bytes():
-    """Those of groups, and a product with a factor."""
+    """Products of groups and one with a factor stay."""
     check(*product("Conv", 20, group=2, least=-100), 1)
     for model, _ in (product("Conv", -7, group=2), product("Gemm", -7, {"alpha": 2.0})):
         assert centered.center(model) is model

@@ -464,7 +464,7 @@ def test_products_of_bytes_may_end_in_floats(needs_compiler, tmp_path):
 
 
 def test_few_results_share_a_block(needs_compiler, tmp_path):
-    """Of neighbouring pixels: a sum and an activation behind them, bytes, and floats of bytes."""
+    """Results of neighbouring pixels, with a sum and an activation behind them, as bytes, and as floats of bytes."""
     pytest.importorskip("onnxruntime")
     from takt.rewriting import rewriter
 
@@ -537,7 +537,7 @@ def scaled_products(net, kind, shape):
 
 
 def test_scales_may_be_found_in_each_call(needs_compiler, tmp_path):
-    """With a call for the product of bytes, or with one for the bytes, which others compute with."""
+    """There is a call for the product of bytes, or one for the bytes, which others compute with."""
     pytest.importorskip("onnxruntime")
     shape, models = [1, 3, 32, 28], {}
     cases = {"product": ("MatMulInteger", (40, 24)), "image": ("ConvInteger", (24, 20, 3, 3)),
@@ -661,7 +661,7 @@ def test_normalizations_of_bytes_are_left_to_the_compiler(is_of_bytes):
 
 
 def test_normalizations_between_bytes_are_depthwise_convolutions(needs_compiler, tmp_path):
-    """With factors of any size and sign, and a shift that alone is left of a channel."""
+    """Factors have any size and sign, and of one channel a shift alone is left."""
     pytest.importorskip("onnxruntime")
     cases = {}
     for end in ("", "Relu"):
