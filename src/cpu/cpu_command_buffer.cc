@@ -32,26 +32,31 @@ absl::Status MissingMemory(absl::string_view what, size_t index) {
       " has no memory: its allocation is pending or it has been deallocated"));
 }
 
-// Whether two ranges share a byte. A length of kWholeBuffer has no end here.
-bool Overlap(const Range& one, const Range& other) {
-  const auto is_before = [](const Range& range, uint64_t offset) {
-    return range.length != hal::kWholeBuffer && range.offset <= offset &&
-           range.length <= offset - range.offset;
-  };
-  return one.base == other.base && !is_before(one, other.offset) &&
-         !is_before(other, one.offset);
+// A range without a length has no end here. No other one overflows.
+uint64_t EndOf(const Range& range) {
+  return range.length == hal::kWholeBuffer ? UINT64_MAX
+                                           : range.offset + range.length;
 }
 
 // Whether a command may write some of these bytes. What a kernel does with its
 // bindings is not known.
 bool MayWrite(const Command& command, const Range& range) {
-  if (command.kind != Command::Kind::kDispatch) {
-    return Overlap(static_cast<const TransferCommand&>(command).target, range);
+  const Range* written = nullptr;
+  uint32_t count = 1;
+  if (command.kind == Command::Kind::kDispatch) {
+    const auto& dispatch = static_cast<const DispatchCommand&>(command);
+    written = dispatch.bindings;
+    count = dispatch.binding_count;
+  } else {
+    written = &static_cast<const TransferCommand&>(command).target;
   }
-  const auto& dispatch = static_cast<const DispatchCommand&>(command);
-  return std::any_of(
-      dispatch.bindings, dispatch.bindings + dispatch.binding_count,
-      [&](const Range& binding) { return Overlap(binding, range); });
+  for (; count > 0; --count, ++written) {
+    if (written->base == range.base && written->offset < EndOf(range) &&
+        range.offset < EndOf(*written)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace

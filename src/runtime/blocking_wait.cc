@@ -31,13 +31,17 @@ absl::Status Late() {
   return absl::Status(absl::StatusCode::kDeadlineExceeded, "");
 }
 
+// For a deadline that has passed: the thread helps a little.
+[[gnu::noinline]] absl::Status HelpAndBeLate(BlockingWait& thread,
+                                             int64_t deadline_ns) {
+  (void)thread.WaitUntilNotified(deadline_ns);
+  return Late();
+}
+
 // The outcome of all the fences together.
 absl::Status WaitForOutcome(absl::Span<const hal::Fence* const> fences,
                             BlockingWait& thread, int64_t deadline_ns) {
-  if (HasPassed(deadline_ns)) {
-    (void)thread.WaitUntilNotified(deadline_ns);  // The thread helps a little.
-    return Late();
-  }
+  if (HasPassed(deadline_ns)) return HelpAndBeLate(thread, deadline_ns);
   FenceWait wait(thread);
   if (!wait.Start(fences, &wait.outcome)) return wait.outcome;
   if (!thread.WaitUntilNotified(deadline_ns)) {
@@ -205,10 +209,7 @@ absl::Status WaitForAny(absl::Span<hal::Fence* const> fences,
     *index = i;
     return outcome;
   }
-  if (HasPassed(deadline_ns)) {
-    (void)thread.WaitUntilNotified(deadline_ns);
-    return Late();
-  }
+  if (HasPassed(deadline_ns)) return HelpAndBeLate(thread, deadline_ns);
   auto* wait = new AnyWait(fences.size(), thread);
   wait->Start(fences);
   const bool in_time = thread.WaitUntilNotified(deadline_ns);
