@@ -16,7 +16,7 @@ namespace {
 
 using Where = CallQueue::Where;
 
-// Has a queue as a member, and reports its end.
+// An owner that has a queue as a member, and reports its own end.
 class Owner final : public Object {
  public:
   static constexpr ObjectType kType{"test.owner"};

@@ -72,21 +72,22 @@ class ScatterRewriter:
             (product(outer), product((data[axis],)), math.prod(inner), product(places)), (), 1, 0, 0, count,
             axes=tuple(tuple(names[each] for each in sizes if each in names) for sizes in (data, places, result)),
             open_rows=tiled_calls.OpenRows(product((*outer, *places)), math.prod(inner), _TILE_NUMBERS, 1))
-        int32 = self.onnx.TensorProto.INT32
-        small = self.emit("Cast", [self.to_first(name)], self.fresh("places"), places, element=int32, to=int32)
-        found = self.kernel(call, [self.to_first(source), small], self.fresh("rows"), result)
-        self.emit("Identity", [found], node.output[0])
+        self.emit("Identity", [self.rows_by(call, self.to_first(source), name, result)], node.output[0])
         return True
 
     def rows_at(self, source: str, name: str, sizes: tuple[int, int, int, int], shape: tuple[int, ...]) -> str:
         """Rows at the places that `name` has. `sizes`: outer ones, rows, a row's numbers, places."""
         outer, _, inner, count = sizes
-        kinds = self.onnx.TensorProto
         call = tiled_calls.TiledCall(
             "takt_gather_f32", ("f32", "i32", "f32"), sizes, (), 1, outer * count,
             max(1, min(outer * count, _TILE_NUMBERS // inner)), outer * count * inner)
-        small = self.emit("Cast", [self.to_first(name)], self.fresh("places"), self.shape(name), element=kinds.INT32,
-                          to=kinds.INT32)
+        return self.rows_by(call, source, name, shape)
+
+    def rows_by(self, call: tiled_calls.TiledCall, source: str, name: str, shape: open_sizes.Sizes) -> str:
+        """The rows that a call takes from the places that `name` has."""
+        int32 = self.onnx.TensorProto.INT32
+        small = self.emit("Cast", [self.to_first(name)], self.fresh("places"), self.sizes(name), element=int32,
+                          to=int32)
         return self.kernel(call, [source, small], self.fresh("rows"), shape)
 
     def on_transpose(self, node: Any) -> bool:
