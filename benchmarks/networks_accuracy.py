@@ -5,8 +5,10 @@ For each NAME.int8.onnx beside its NAME.onnx, over some random inputs:
   error   the root of the mean squared difference from the float network's results
           on ONNX Runtime, of its range: of ONNX Runtime and of Takt
   steps   the largest difference, in steps of the quantized result: of Takt from
-          ONNX Runtime, and of ONNX Runtime with its optimizations from itself
-          without them. Behind a last softmax there are no steps.
+          ONNX Runtime, of ONNX Runtime with its optimizations from itself
+          without them, and of ONNX Runtime from itself when one number of the
+          first quantized result of an operator is changed by one step.
+          Behind a last softmax there are no steps.
 
 usage: networks_accuracy.py NETS WORK [--inputs N] [--only NAME,NAME] [--json FILE]
        NETS   a folder of .onnx files with float32 inputs of static shapes
@@ -17,8 +19,10 @@ needs: the package takt (PYTHONPATH=build/release/python/package), numpy,
 import argparse
 import json
 import pathlib
+import tempfile
 
 import numpy as np
+import onnx
 import onnxruntime
 import takt
 
@@ -47,6 +51,38 @@ def runs_of(path, work):
     return sessions["ort"].get_inputs(), runs | {"takt": run_takt}
 
 
+def split(path):
+    """Sessions for what lies before and behind the first quantized result of an operator."""
+    model = onnx.shape_inference.infer_shapes(onnx.load(str(path)))
+    inputs = [each.name for each in model.graph.input]
+    constants = {each.name for each in model.graph.initializer}
+    given = [name for name in inputs if name not in constants]
+    first = next(node.output[0] for node in model.graph.node if node.op_type == "QuantizeLinear"
+                 and node.input[0] not in constants and node.input[0] not in inputs)
+    parts = []
+    with tempfile.TemporaryDirectory() as folder:
+        whole, part = pathlib.Path(folder) / "whole.onnx", pathlib.Path(folder) / "part.onnx"
+        onnx.save(model, str(whole))
+        for begin, end in ((given, [first]), ([first, *given], [each.name for each in model.graph.output])):
+            onnx.utils.extract_model(str(whole), str(part), begin, end)
+            parts.append(session_of(part))
+    return first, parts
+
+
+def run_part(session, values):
+    return session.run(None, {each.name: values[each.name] for each in session.get_inputs()})
+
+
+def steps_of_a_change(parted, inputs, random):
+    """The steps between two results of one session whose inputs differ by one step in one number."""
+    name, (head, tail) = parted
+    quantized = run_part(head, inputs)[0]
+    changed = quantized.copy()
+    place = random.integers(changed.size)
+    changed.reshape(-1)[place] += -1 if changed.reshape(-1)[place] > 0 else 1
+    return steps(run_part(tail, {**inputs, name: quantized}), run_part(tail, {**inputs, name: changed}))
+
+
 def error(exact, results):
     return max(float(np.sqrt(np.mean((a - b) ** 2)) / np.ptp(a)) for a, b in zip(exact, results))
 
@@ -65,7 +101,9 @@ def steps(expected, results):
 def compare(path, args):
     declared, runs = runs_of(path, args.work)
     random = np.random.default_rng(7)
-    found = {key: [] for key in ("ort_error", "takt_error", "takt_steps", "ort_steps_to_itself")}
+    found = {key: [] for key in ("ort_error", "takt_error", "takt_steps", "ort_steps_to_itself",
+                                "ort_steps_of_a_change")}
+    parted = split(path)
     for _ in range(args.inputs):
         inputs = {each.name: random.standard_normal(each.shape).astype(np.float32) for each in declared}
         results = {side: run(inputs) for side, run in runs.items()}
@@ -73,6 +111,7 @@ def compare(path, args):
         found["takt_error"].append(error(results["float"], results["takt"]))
         found["takt_steps"].append(steps(results["ort"], results["takt"]))
         found["ort_steps_to_itself"].append(steps(results["ort"], results["plain"]))
+        found["ort_steps_of_a_change"].append(steps_of_a_change(parted, inputs, random))
     record = {"network": path.name.removesuffix(".onnx")}
     for key, values in found.items():
         if key.endswith("error"):
@@ -98,7 +137,8 @@ def main():
             continue
         records.append(compare(path, args))
         print("{network:20} error: ONNX Runtime {ort_error:.4f}, Takt {takt_error:.4f}  steps: "
-              "{takt_steps}, ONNX Runtime to itself {ort_steps_to_itself}".format(**records[-1]), flush=True)
+              "{takt_steps}, ONNX Runtime to itself {ort_steps_to_itself}, by one change {ort_steps_of_a_change}"
+              .format(**records[-1]), flush=True)
     if args.json:
         args.json.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
 
