@@ -35,7 +35,7 @@ ConvShape RandomShape(TestRandom& random, bool is_depthwise) {
   s.batch = random.Between(1, 2);
   s.kernel_h = random.Between(1, 4);
   s.kernel_w = random.Between(0, 2) == 0 ? random.Between(1, 4) : s.kernel_h;
-  if (is_depthwise) s.kernel_w = random.Between(1, 8);
+  if (is_depthwise) s.kernel_w = random.Between(1, 12);
   s.stride_h = random.Between(1, 3);
   s.stride_w = random.Between(1, 3);
   s.dilation_h = random.Between(0, 3) == 0 ? 2 : 1;
