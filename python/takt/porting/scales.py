@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..networks import graphs
+from ..networks import graphs, nearest
 
 
 class StepFinder(graphs.NodeReader):
@@ -169,7 +169,7 @@ class ScalePorter:
             scale = self.emit("Max", [step, self.constant(np.finfo(np.float32).tiny)])
             first = self.emit("Round", [self.emit("Div", [self.emit("Neg", [low]), scale])])
             centre = self.bytes_of(self.emit("Sub", [first, half]), limits)
-            whole = self.emit("Round", [self.emit("Div", [x, scale])])
+            whole = nearest.emit_nearest(self, self.emit("Div", [x, scale]))
             found = self.bytes_of(self.emit("Add", [whole, self.floats_of(centre)]), limits)
             difference = self.emit("Sub", [self.floats_of(found), self.floats_of(centre)])
             self.stepped[x] = self.emit("Mul", [difference, scale])

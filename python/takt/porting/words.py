@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..networks import graphs
+from ..networks import graphs, nearest
 
 _QUANTIZERS = {"QuantizeLinear", "DequantizeLinear"}
 _DOMAINS = ("", "ai.onnx", "com.microsoft")
@@ -56,7 +56,7 @@ class _Words(graphs.Changer):
         scale = self.parameter(node, self.constants[node.input[1]])
         zero = self.parameter(node, self.constants[node.input[2]] if len(node.input) > 2 else np.uint16(0))
         if is_made:
-            steps = self.emit("Add", [self.emit("Round", [self.emit("Div", [source, scale])]), zero])
+            steps = self.emit("Add", [nearest.emit_nearest(self, self.emit("Div", [source, scale])), zero])
             ends = [self.constant(np.array(end, np.float32)) for end in (0, _MOST)]
             if self.are_floats:
                 return self.onnx.helper.make_node("Clip", [steps, *ends], [result])

@@ -17,7 +17,7 @@ import numpy as np
 
 from . import (attention, batches, before_resize, beginnings, bits, boxes, branches, centered, channels_last,
                crossing, endings, equals, joined, norms, open_resize, opened, paired, parted, quantized, recurrent,
-               resize, scatter, signed, slicing, tiled_calls, top_k)
+               resize, rounding, scatter, signed, slicing, tiled_calls, top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, levels, names, open_sizes
 from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import (CHANNELS_MAX, DOMAIN, SIZE_MAX, TAPS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS,
@@ -58,7 +58,7 @@ def rewrite(model: Any, precision: str = "") -> tuple[Any, list[AnyKernel]]:
     rewriter = _Rewriter(canonical.reduce(branched), precision)
     if not rewriter.run():
         return model, []
-    return rewriter.result(), rewriter.kernels
+    return rounding.spell_out(rewriter.result()), rewriter.kernels
 
 
 def pays(network: Any, kernels: list[AnyKernel]) -> bool:

@@ -1,0 +1,28 @@
+"""Rounding to integers, in terms of what the compiler computes quickly.
+
+Its code of Round takes ten times as long as two sums: a float of 1.5 * 2^23 has no bits for fractions, so that adding
+it rounds, to even numbers between two, and subtracting it again leaves the integer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_NO_FRACTIONS = np.float32(1.5 * 2**23)
+MOST = 2**22  # Of numbers that are rounded so.
+
+
+def emit_nearest(writer: Any, x: str, low: float = -MOST, high: float = MOST) -> str:
+    """The nearest integers of float32 numbers, none of which is below `low` or above `high`. Of a NaN it is `low`.
+
+    writer     has emit(kind, inputs) and constant(array), which give names.
+    low, high  integers of at most MOST.
+    """
+    least, most = (writer.constant(np.float32(each)) for each in (low, high))
+    x = writer.emit("Where", [writer.emit("Greater", [x, least]), x, least])
+    x = writer.emit("Clip", [x, "", most])
+    for kind in ("Add", "Sub"):
+        x = writer.emit(kind, [x, writer.constant(_NO_FRACTIONS)])
+    return x
