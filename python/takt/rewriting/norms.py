@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 
@@ -130,24 +130,58 @@ class NormRewriter:
         return self.normalize(source, node, self.sizes(source)[1], node.output[0])
 
     def norm_of_groups(self, node: Any) -> bool:
-        """Groups of channels are instances: Reshape, InstanceNormalization, Reshape."""
-        source, groups = node.input[0], self.sizes(node.output[0])
-        norm = self.only_consumer(node.output[0])
-        if (not self.is_float_image(source) or groups is None or len(groups) != 3
-                or norm is None or norm.op_type != "InstanceNormalization"):
+        """Groups of channels are instances: Reshape, InstanceNormalization, Reshape. Around the norm of bytes there are a
+        DequantizeLinear and a QuantizeLinear."""
+        source, groups, is_bytes = node.input[0], self.sizes(node.output[0]), self.is_bytes(node.input[0])
+        kinds = ("DequantizeLinear", "InstanceNormalization", "QuantizeLinear", "Reshape")
+        behind = self.nodes_behind(node.output[0], kinds if is_bytes else kinds[1::2])
+        if behind is None or not self.is_image(source) or groups is None or len(groups) != 3:
             return False
-        shape, back = self.sizes(source), self.only_consumer(norm.output[0])
-        if (back is None or back.op_type != "Reshape" or self.sizes(back.output[0]) != shape
-                or groups[0] != shape[0] or not isinstance(groups[1], int) or shape[1] % groups[1]):
+        shape, output, norm = self.sizes(source), behind[-1].output[0], behind[-3 if is_bytes else 0]
+        if (self.sizes(output) != shape or groups[0] != shape[0] or not isinstance(groups[1], int)
+                or shape[1] % groups[1]):
             return False
-        if not self.normalize(source, norm, groups[1], back.output[0]):
+        if not is_bytes:
+            is_done = self.is_float(source) and self.normalize(source, norm, groups[1], output)
+        else:
+            is_done = self.normalize_bytes(source, behind, groups[1], output)
+        if is_done:
+            self.done.update(map(id, behind))
+        return is_done
+
+    def nodes_behind(self, name: str, kinds: Sequence[str]) -> list[Any] | None:
+        """The nodes of these kinds that follow each other, each as the only reader of the result before."""
+        found = []
+        for kind in kinds:
+            user = self.only_consumer(name)
+            if user is None or user.op_type != kind:
+                return None
+            found.append(user)
+            name = user.output[0]
+        return found
+
+    def normalize_bytes(self, source: str, behind: list[Any], groups: int, output: str) -> bool:
+        """normalize() of bytes, with the results in bytes."""
+        to_floats, norm, to_bytes, _ = behind
+        if any(self.quantization.scale_of(each, self.constants) is None for each in (to_floats, to_bytes)):
             return False
-        self.done.update((id(norm), id(back)))
+        sizes, types = self.sizes(source), self.onnx.TensorProto
+        floats, normed, image = self.fresh("floats"), self.fresh("normed"), self.twin_shape(source)
+        for name in (floats, normed):
+            self.note(name, [source], sizes, types.FLOAT)
+        self.set_last(floats, self.emit("DequantizeLinear", [self.last[source], *to_floats.input[1:]],
+                                        self.fresh("floats"), image))
+        if not self.normalize(floats, norm, groups, normed):
+            return False
+        self.set_last(output, self.emit("QuantizeLinear", [self.last[normed], *to_bytes.input[1:]], self.fresh("bytes"),
+                                        image, element=types.INT8))
         return True
 
+    def is_image(self, name: str) -> bool:
+        return name in self.last and open_sizes.is_image(self.sizes(name)) and isinstance(self.sizes(name)[0], int)
+
     def is_float_image(self, name: str) -> bool:
-        return (name in self.last and open_sizes.is_image(self.sizes(name)) and isinstance(self.sizes(name)[0], int)
-                and self.is_float(name))
+        return self.is_image(name) and self.is_float(name)
 
     def twin_shape(self, name: str) -> tuple[int, ...]:
         n, c, h, w = self.sizes(name)
@@ -206,5 +240,7 @@ class NormRewriter:
         mean = self.emit("Mul", [mean, self.constant(np.float32(groups / c))], self.fresh("groups"), (n, groups, 1))
         wide = self.emit("Expand", [mean, self.constant(np.array(parts))], self.fresh("groups"), parts)
         means = self.emit("Reshape", [wide, sizes], self.fresh("groups"), (n, 1, 1, c))
-        # Without it, the compiler would take the channels of an open image by groups.
-        return self.emit("TaktBarrier", [means], self.fresh("apart"), (n, 1, 1, c), DOMAIN) if is_open else means
+        if not is_open and c // groups % BLOCK == 0:
+            return means
+        # Else the compiler would take the channels of the image by groups.
+        return self.emit("TaktBarrier", [means], self.fresh("apart"), (n, 1, 1, c), DOMAIN)

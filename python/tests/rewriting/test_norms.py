@@ -7,7 +7,7 @@ onnx = pytest.importorskip("onnx")
 
 from takt.porting import porter  # noqa: E402
 from takt.rewriting import rewriter  # noqa: E402
-from test_native import Net, check_together, functions  # noqa: E402
+from test_native import Net, QuantizedNet, check_together, compared, functions  # noqa: E402
 from test_opened import results  # noqa: E402
 
 CHANNELS = 24
@@ -48,6 +48,30 @@ def between(add, has_pixels=True):
     x = net.conv("x", 3, CHANNELS, strides=[2, 2] if has_pixels else [40, 40])
     x = net.node("Add", x, net.node("Sigmoid", x))
     return net, net.conv(net.node("Relu", add(net, x)), CHANNELS, 33)
+
+
+def test_groups_of_bytes_are_normalized(needs_compiler, tmp_path):
+    """As ONNX Runtime quantizes a norm of groups: bytes are between all operators."""
+    pytest.importorskip("onnxruntime")
+    cases = {}
+    for groups in (2, 3, 6):
+        net = QuantizedNet()
+        x = net.product("Conv", net.quantize("x", 0.03, 9), 0.03, (CHANNELS, 3, 3, 3), 0, pads=[1, 1, 1, 1])
+        x = net.quantize(x, 0.1, 5)
+        parts = net.quantize(net.node("Reshape", x, net.constant(np.array([0, groups, -1]))), 0.1, 5)
+        ones, zeros = (net.constant(np.full(groups, value, np.float32)) for value in (1, 0))
+        x = net.quantize(net.node("InstanceNormalization", parts, ones, zeros), 0.03, -3)
+        x = net.quantize(net.node("Reshape", x, net.constant(np.array([0, CHANNELS, 11, 14]))), 0.03, -3)
+        x = net.quantize(net.node("Mul", x, net.weights(CHANNELS, 1, 1)), 0.02, 3)
+        y = net.quantize(net.product("Conv", x, 0.02, (8, CHANNELS, 1, 1), 0), 0.05, 5)
+        cases[groups] = net, [2, 3, 11, 14], y
+        network, _ = rewriter.rewrite(net.model(*cases[groups][1:]))
+        assert "InstanceNormalization" not in {node.op_type for node in network.graph.node}, groups
+    found, pairs = compared(tmp_path, cases, devices=["local-task"])
+    for case, want, got in pairs:
+        assert found[case][0]["takt_mean_pool2d_f32"] == 2, case
+        assert np.unique(want).size > 20, case
+        assert np.abs(got - want).max() <= 0.051, case
 
 
 def test_norms_agree(needs_compiler, tmp_path):
