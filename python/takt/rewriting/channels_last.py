@@ -9,6 +9,7 @@ import numpy as np
 
 from ..networks import open_sizes
 from . import tiled_calls
+from .kernel_calls import DOMAIN
 
 _SHUFFLED_NUMBERS = 128 << 10  # Of a tile.
 # The axes of [n, c, h, w] as [n, h, w, c], and back.
@@ -35,10 +36,10 @@ class ChannelsLastRewriter:
         if shape is None or len(shape) != 4 or not any(name in self.last for name in node.input):
             return False
         if any(name in self.made and name not in self.last and name not in self.constants
-               and (self.shape(name) is None or math.prod(self.shape(name)) > 1) for name in node.input):
-            # A tensor with channels first only: not worth a transpose.
+               and (self.shape(name) is None or math.prod(self.shape(name)[-2:]) > 1) for name in node.input):
+            # An image with channels first only: not worth a transpose.
             return False
-        inputs = []
+        inputs, is_image = [], math.prod(map(open_sizes.nominal, shape[2:])) > 1
         for name in node.input:
             other = self.sizes(name)
             if other is None:
@@ -47,6 +48,8 @@ class ChannelsLastRewriter:
                 inputs.append(self.to_first(name) if name not in self.last else self.last[name])
             elif len(other) == 4:
                 inputs.append(self.to_last(name))
+                if is_image and other[2:] == (1, 1) and name not in self.constants:
+                    inputs[-1] = self.found_once(inputs[-1], other)
             elif len(other) == 3 and name in self.constants:
                 inputs.append(self.constant(self.constants[name][None].transpose(TO_LAST)))
             else:
@@ -55,6 +58,13 @@ class ChannelsLastRewriter:
         if is_copied and sum(math.prod(map(open_sizes.nominal, self.sizes(name))) > 1 for name in node.input) > 1:
             self.combined.add(self.last[node.output[0]])
         return is_copied
+
+    def found_once(self, twin: str, sizes: open_sizes.Sizes) -> str:
+        """A number for each channel. The compiler would find them again for each pixel."""
+        if twin not in self.apart:
+            n, c = sizes[:2]
+            self.apart[twin] = self.emit("TaktBarrier", [twin], self.fresh("apart"), (n, 1, 1, c), DOMAIN)
+        return self.apart[twin]
 
     def on_concat(self, node: Any) -> bool:
         shape = self.sizes(node.output[0])
