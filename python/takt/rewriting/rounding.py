@@ -9,7 +9,7 @@ import numpy as np
 
 from ..networks import elementwise, graphs, nearest
 
-_BYTES = (np.int8, np.uint8)
+_TYPES = (np.int8, np.uint8, np.int16, np.uint16)
 
 
 def spell_out(model: Any) -> Any:
@@ -51,7 +51,7 @@ class _Speller(graphs.Changer):
         if len(found) != 2 or any(each is None or each.size != 1 for each in found):
             return None
         scale, zero = (each.reshape(()) for each in found)
-        if scale.dtype != np.float32 or not np.isfinite(scale) or not scale > 0 or zero.dtype not in _BYTES:
+        if scale.dtype != np.float32 or not np.isfinite(scale) or not scale > 0 or zero.dtype not in _TYPES:
             return None
         return scale, zero
 

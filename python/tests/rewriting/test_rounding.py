@@ -16,14 +16,15 @@ def kinds_of(model):
     return collections.Counter(node.op_type for node in model.graph.node)
 
 
-@pytest.mark.parametrize("kind, zero", [("int8", 0), ("int8", -128), ("int8", 17), ("uint8", 0), ("uint8", 200)])
+@pytest.mark.parametrize("kind, zero", [
+    ("int8", 0), ("int8", -128), ("int8", 17), ("uint8", 0), ("uint8", 200), ("int16", -9), ("uint16", 7)])
 def test_bytes_are_those_of_a_quantization(kind, zero):
     """Of numbers between two steps and beyond the range, of either sign."""
     onnxruntime = pytest.importorskip("onnxruntime")
     model = onnx.helper.make_model(onnx.parser.parse_graph(
         f"net (float[n] x) => ({kind}[n] y) <float scale = {{0.037}}, {kind} zero = {{{zero}}}> "
         "{ y = QuantizeLinear(x, scale, zero) }"),
-        opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=10)
+        opset_imports=[onnx.helper.make_opsetid("", 21)], ir_version=10)
     found = rounding.spell_out(model)
     assert kinds_of(found)["QuantizeLinear"] == 0
     steps = np.arange(-600, 600, 3) / 2
