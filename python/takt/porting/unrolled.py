@@ -35,7 +35,7 @@ class UnrolledPorter:
         inputs = [*node.input, *[""] * 8][:8]
         names = [each.decode() for each in own.get("activations", [])] or recurrence.USUAL[node.op_type]
         shape = self.shapes.get(inputs[0])
-        if (self.leaves_layers and shape is not None and shape[0] is None
+        if (self.leaves_layers and shape is not None and None in shape[:2]
                 and recurrence.has_kernel(node, own, self.constants)
                 and self.types.get(inputs[0]) == self.onnx.TensorProto.FLOAT):
             return False

@@ -54,6 +54,10 @@ def lower(mlir: str, kernels: list[AnyKernel]) -> str:
             channel = _attribute(match["attributes"], "channel")
             lines += [indent + line for line in open_calls.update(stem, *operands, types, channel)]
         else:
+            if match["kind"] == "Steps":  # Of known ones, a call computes some.
+                given, kind = operands[0], types[0]
+                operands[0], types[0] = f"{stem}_given", open_calls.of_any_rows(kind)
+                lines.append(f"{indent}{operands[0]} = tensor.cast {given} : {kind} to {types[0]}")
             index = _attribute(match["attributes"], "kernel")
             is_tied = getattr(kernels[index], "is_tied", False)
             bindings = tuple(types) if is_tied else (*types, result_type)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from typing import Any, Iterator
 
 from .kernel_calls import WINOGRAD, Kernel
@@ -87,7 +88,9 @@ def steps(stem: str, name: str, kernel: Any, operands: list[str], types: list[st
         tiles = made.compute("ceildivui", found[SEQUENCES], made.number(kernel.tile_rows))
     else:
         tiles = made.number(kernel.pixel_tiles)
-    wide = ", ".join([made.compute("addi", all_steps, made.number(1 + behind)), *found.values()])
+    # Behind a barrier, so that no two layers have one size: the compiler would give both one buffer for their states.
+    height = made.add(f"util.optimization_barrier {made.compute('addi', all_steps, made.number(1 + behind))} : index")
+    wide = ", ".join([height, *found.values()])
     empty = made.add(f"tensor.empty({wide}) : {result}")
 
     def rows(begin: str, count: str, kind: str) -> str:
@@ -122,6 +125,11 @@ def steps(stem: str, name: str, kernel: Any, operands: list[str], types: list[st
         f"  scf.yield {put} : {result}",
         "}",
     ]
+
+
+def of_any_rows(kind: str) -> str:
+    """A type of tensors, with an open size of the outermost dimension."""
+    return re.sub(r"^tensor<\d+x", "tensor<?x", kind)
 
 
 def barrier(stem: str, operand: str, kind: str) -> list[str]:

@@ -33,6 +33,7 @@ class _Layer:
     packed: np.ndarray  # Of the state.
     bias: np.ndarray  # [2, gates * hidden]: of the inputs, and of the state.
     states: list[str]  # Before the first step; "" is zeros.
+    known_steps: int | None  # Of a number of sequences that is not known: their loop is one of any number of steps.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,8 +108,9 @@ class RecurrentRewriter:
         if shape is None or len(shape) != 3 or not self.is_float(source):
             return None
         steps, batch, _ = shape
+        known_steps = None
         if isinstance(batch, open_sizes.Open) and isinstance(steps, int):
-            return None
+            steps, known_steps = open_sizes.Open(("steps", node.output[0], node.output[-1]), steps), steps
         hidden = r.shape[2]
         if not self.is_product(source, shape, w[0].T):
             return None
@@ -122,7 +124,7 @@ class RecurrentRewriter:
         r = np.pad(r.reshape(gates, hidden, hidden), ((0, 0), (0, more), (0, more)))
         bias = np.pad(bias.reshape(2, gates, hidden), ((0, 0), (0, 0), (0, more))).reshape(2, -1)
         packed = r.reshape(gates, wide // BLOCK, BLOCK, wide).transpose(1, 3, 0, 2)
-        return _Layer(source, (steps, batch, wide), hidden, w, packed, bias, states)
+        return _Layer(source, (steps, batch, wide), hidden, w, packed, bias, states, known_steps)
 
     def call_layer(self, function: str, layer: _Layer, gates: int, bias: np.ndarray,
                    constants: list[str], rows_behind: int) -> str:
@@ -213,6 +215,10 @@ class RecurrentRewriter:
             first, count, end = 0, steps, steps
         if all_steps:
             found = self.own_rows(states, layer, first, end, steps, self.fresh("states"))
+            if layer.known_steps is not None:
+                sizes = (layer.known_steps, batch, layer.units)
+                found = self.emit("Reshape", [found, self.constant(np.array([sizes[0], -1, sizes[2]]))],
+                                  self.fresh("states"), sizes)
             if isinstance(batch, open_sizes.Open):
                 self.emit("Unsqueeze", [found, self.constant(np.array([1]))], all_steps)
             else:
@@ -225,4 +231,9 @@ class RecurrentRewriter:
         """Some rows of the states that a call has found, without the further units. An `end` of 0 is that of all."""
         bounds = (self.constant(np.array(values, np.int64))
                   for values in ((begin, 0), (end or np.iinfo(np.int64).max, layer.units), (0, 2)))
-        return self.emit("Slice", [states, *bounds], output, (count, layer.shape[1], layer.units))
+        sizes = (count, layer.shape[1], layer.units)
+        if not open_sizes.is_open(sizes):
+            return self.emit("Slice", [states, *bounds], output, sizes)
+        # The compiler's code for sums of rows of several layers, of open sizes, computes some numbers alone.
+        rows = self.emit("Slice", [states, *bounds], self.fresh("states"), sizes)
+        return self.emit("TaktBarrier", [rows], output, sizes, DOMAIN)

@@ -44,11 +44,12 @@ def layers(net, batch):
     return net.node("Concat", *results, axis=0)
 
 
-@pytest.mark.parametrize("batch, batches", [(BATCH, [BATCH] * 4), (None, [1, 2, 5, 8])])
-def test_layers_of_any_number_of_steps_are_loops_of_calls(needs_compiler, tmp_path, batch, batches):
+@pytest.mark.parametrize("steps, batch, batches", [
+    (None, BATCH, [BATCH] * 4), (None, None, [1, 2, 5, 8]), (6, None, [1, 2, 5, 8])])
+def test_layers_of_open_sizes_are_loops_of_calls(needs_compiler, tmp_path, steps, batch, batches):
     ort = pytest.importorskip("onnxruntime")
     net, path = Net(), tmp_path / "net.onnx"
-    model = net.model([None, batch, INPUTS], layers(net, batch))
+    model = net.model([steps, batch, INPUTS], layers(net, batch))
     onnx.save(model, path)
     network, kernels = rewriter.rewrite(porter.port(model))
     found = collections.Counter(kernels[attribute.i].function for node in network.graph.node
@@ -61,13 +62,14 @@ def test_layers_of_any_number_of_steps_are_loops_of_calls(needs_compiler, tmp_pa
     assert artifact.recipe.name == "native", artifact.report
     session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     function = artifact.load(device="local-task").function()
-    for steps, count in zip((1, 7, 300, 2), batches):
-        x = np.random.default_rng(steps).standard_normal((steps, count, INPUTS)).astype(np.float32)
+    for own_steps, count in zip([steps] * 4 if steps else (1, 7, 300, 2), batches):
+        x = np.random.default_rng(own_steps).standard_normal((own_steps, count, INPUTS)).astype(np.float32)
         np.testing.assert_allclose(function(x), session.run(None, {"x": x})[0], rtol=1e-4, atol=1e-5)
     states = sum(hidden * BATCH * (2 if kind == "LSTM" else 1) for kind, hidden, _ in LAYERS)
-    assert function(np.zeros((0, BATCH, INPUTS), np.float32)).shape == (states,)
+    if steps is None:
+        assert function(np.zeros((0, BATCH, INPUTS), np.float32)).shape == (states,)
     if batch is None:
-        assert function(np.zeros((2, 0, INPUTS), np.float32)).shape == (0,)
+        assert function(np.zeros((steps or 2, 0, INPUTS), np.float32)).shape == (0,)
 
 
 def test_states_of_another_number_of_sequences_are_for_no_kernel():
@@ -79,3 +81,28 @@ def test_states_of_another_number_of_sequences_are_for_no_kernel():
         ["", "last"], hidden_size=32, linear_before_reset=1))
     network, kernels = rewriter.rewrite(porter.port(net.model([None, None, INPUTS], "last")))
     assert "TaktSteps" not in {node.op_type for node in network.graph.node}
+
+
+def test_layers_of_one_size_have_states_of_their_own(needs_compiler, tmp_path):
+    """One behind the other and beside each other, with no states before the first step."""
+    ort = pytest.importorskip("onnxruntime")
+
+    def layer(net, x, inputs):
+        weights = [net.weights(1, 4 * 32, size) for size in (inputs, 32)]
+        output = net.node("LSTM", x, *weights, net.weights(1, 8 * 32), hidden_size=32)
+        return net.node("Squeeze", output, net.constant(np.array([1])))
+
+    for name, steps in (("behind", 6), ("beside", None)):
+        net, path = Net(), tmp_path / f"{name}.onnx"
+        x = layer(net, "x", INPUTS)
+        y = layer(net, x, 32) if name == "behind" else net.node("Add", x, layer(net, "x", INPUTS))
+        onnx.save(net.model([steps, None, INPUTS], y), path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Sizes are open.
+            artifact = takt.compile(path, cache=tmp_path)
+        assert artifact.recipe.name == "native", artifact.report
+        session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        function = artifact.load(device="local-sync").function()
+        for count in (1, 3, 8):
+            x = np.random.default_rng(count).standard_normal((6, count, INPUTS)).astype(np.float32)
+            np.testing.assert_allclose(function(x), session.run(None, {"x": x})[0], rtol=1e-4, atol=1e-5)
