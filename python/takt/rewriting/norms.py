@@ -130,8 +130,8 @@ class NormRewriter:
         return self.normalize(source, node, self.sizes(source)[1], node.output[0])
 
     def norm_of_groups(self, node: Any) -> bool:
-        """Groups of channels are instances: Reshape, InstanceNormalization, Reshape. Around the norm of bytes there are a
-        DequantizeLinear and a QuantizeLinear."""
+        """Groups of channels are instances: Reshape, InstanceNormalization, Reshape. Around the norm of bytes there are
+        a DequantizeLinear and a QuantizeLinear."""
         source, groups, is_bytes = node.input[0], self.sizes(node.output[0]), self.is_bytes(node.input[0])
         kinds = ("DequantizeLinear", "InstanceNormalization", "QuantizeLinear", "Reshape")
         behind = self.nodes_behind(node.output[0], kinds if is_bytes else kinds[1::2])
