@@ -257,21 +257,36 @@ class OpenRewriter:
 
 
 def product_shape(sizes: open_sizes.Sizes, outer: int) -> tuple[tuple[int, ...], OpenShape | None]:
-    """A product with constant weights as a convolution of 1x1 over the rows of its left operand: the shape that it may
-    have, and the open shape, or None where the number of rows is known.
+    """A product with constant weights as a convolution over the rows of its left operand: the shape that it may have,
+    and the open shape, or None where the number of rows is known. A row is a pixel, or as many as `row_taps` says.
 
     sizes  of the left operand.
     outer  the columns of the weights.
     """
     *rows, inner = map(open_sizes.nominal, sizes)
+    taps = row_taps(inner)
 
-    def shape(count: int | str) -> tuple[Any, ...]:
-        return (1, 1, count, inner, 1, count, outer, 1, 1, 1, 1, 1, 1, 0, 0, 1)
+    def shape(images: int | str, width: int | str, pixels: int | str) -> tuple[Any, ...]:
+        return (images, 1, width, inner // taps, 1, pixels, outer, 1, taps, 1, taps, 1, 1, 0, 0, 1)
+
+    def opened(count: int | str) -> tuple[Any, ...]:
+        return shape(1, count, count) if taps == 1 else shape(count, taps, 1)
 
     if not open_sizes.is_open(sizes):
-        return shape(math.prod(rows)), None
-    nominal = shape(max(math.prod(rows), open_sizes.NOMINAL))  # Else a size of which little is known makes tiny tiles.
-    return nominal, OpenShape(shape(open_calls.ROWS), nominal, (0, 0), (*sizes[:-1], outer))
+        return shape(1, math.prod(rows) * taps, math.prod(rows)), None
+    nominal = opened(max(math.prod(rows), open_sizes.NOMINAL))  # Else a size of which little is known makes tiny tiles.
+    return nominal, OpenShape(opened(open_calls.ROWS), nominal, (0, 0), (*sizes[:-1], outer))
+
+
+def row_taps(inner: int) -> int:
+    """How many pixels of the channels that a call has are a row of so many numbers; 0: there is no such number."""
+    return next((taps for taps in range(1, TAPS_MAX + 1) if inner % taps == 0 and inner // taps <= CHANNELS_MAX), 0)
+
+
+def product_window(weights: np.ndarray) -> np.ndarray:
+    """The weights [out][in] of a product as those of the convolution that `product_shape` tells."""
+    outs, ins = weights.shape
+    return weights.reshape(outs, row_taps(ins), -1).transpose(0, 2, 1)[:, :, None, :]
 
 
 def _many(size: open_sizes.Size) -> int:

@@ -18,7 +18,7 @@ from . import byte_calls, open_calls, tiled_calls
 from ..porting import scales
 from ..networks import graphs, open_sizes
 from .kernel_calls import DOMAIN
-from .opened import OpenShape, of_rows, product_shape
+from .opened import OpenShape, of_rows, product_shape, product_window
 from .packing import BLOCK, FOUR, join_groups, join_pixels, join_results, pack_bytes, with_room
 
 # Operators of one input that only move elements, so that they may be applied
@@ -747,4 +747,4 @@ class QuantizedRewriter:
         outs, ins = weights.shape
         shape, opened = product_shape(in_shape, outs)
         return self.quantized_product(
-            node, weights[:, :, None, None], factors, bias, 1, shape, (*in_shape[:-1], outs), output, opened)
+            node, product_window(weights), factors, bias, 1, shape, (*in_shape[:-1], outs), output, opened)

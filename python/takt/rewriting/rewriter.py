@@ -23,7 +23,7 @@ from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import (CHANNELS_MAX, DOMAIN, SIZE_MAX, TAPS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS,
                            has_winograd_parts, make_kernel, prefers_winograd, squares_of)
 from .lowering import AnyKernel
-from .opened import of_rows, product_shape
+from .opened import of_rows, product_shape, product_window, row_taps
 from .packing import BLOCK, join_groups, join_results, join_rows, pack, pack_pairs, pack_winograd, trim_taps
 
 # A network of fewer multiply-adds takes longer to start its calls.
@@ -597,12 +597,13 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, bits.B
         return self.product_of_bits(*operands) or self.product(*operands)
 
     def is_product(self, left: str, in_shape: open_sizes.Sizes, weights: np.ndarray) -> bool:
+        taps = row_taps(weights.shape[0])
         if left in self.open:
             is_right = in_shape[-1] == weights.shape[0] and 2 <= len(in_shape) <= 4
         else:
-            is_right = len(in_shape) >= 2 and 1 <= math.prod(in_shape[:-1]) <= SIZE_MAX
-        return (is_right and left in self.dynamic and self.is_float(left) and weights.dtype == np.float32
-                and weights.shape[0] <= CHANNELS_MAX and weights.shape[1] <= SIZE_MAX)
+            is_right = len(in_shape) >= 2 and 1 <= math.prod(in_shape[:-1]) * taps <= SIZE_MAX
+        return (is_right and taps > 0 and left in self.dynamic and self.is_float(left) and weights.dtype == np.float32
+                and weights.shape[1] <= SIZE_MAX)
 
     def product(self, left: str, in_shape: open_sizes.Sizes, weights: np.ndarray, bias: np.ndarray,
                 output: str) -> bool:
@@ -615,7 +616,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, bits.B
             self.done.add(id(turn))
         output, turned, bias = self.fold_scales(output, weights.T, bias, 2 if is_image else 0)
         output, residual, end = self.fold_end(output)
-        function, packed = self.packed(turned[:, :, None, None], bias, 1, False)
+        function, packed = self.packed(product_window(turned), bias, 1, False)
         inputs = [left, *packed]
         if residual is not None:
             inputs.append(self.to_last(residual) if is_image else self.to_first(residual))

@@ -463,6 +463,39 @@ def test_products_of_bytes_may_end_in_floats(needs_compiler, tmp_path):
         assert np.abs(got - want).max() < 1e-5 * max(1, np.ptp(want)), outs
 
 
+def long_rows(net, inner, is_gemm):
+    """A product of rows of so many numbers, with a sum and an activation behind it."""
+    if is_gemm:
+        x = net.node("Gemm", "x", net.weights(52, inner), net.weights(52), transB=1)
+    else:
+        x = net.node("Add", net.node("MatMul", "x", net.weights(inner, 52)), net.weights(52))
+    return net.node("Relu", x)
+
+
+def test_rows_of_a_product_may_be_several_pixels_of_channels(needs_compiler, tmp_path):
+    """A call has at most 16,384 channels."""
+    pytest.importorskip("onnx")
+    cases, windows = {}, {(1, 20002): (1, 2), (3, 49155): (1, 5), (2, 3, 20002): (1, 2)}
+    for shape in windows:
+        net = Net()
+        cases[shape] = net, shape, long_rows(net, shape[-1], len(shape) == 2)
+    for shape, (_, kernels) in check_together(tmp_path, cases, devices=["local-task"]).items():
+        assert [kernel.shape[7:9] for kernel in kernels] == [windows[shape]], shape
+
+
+def test_rows_of_bytes_may_be_several_pixels_of_channels(needs_compiler, tmp_path):
+    pytest.importorskip("onnxruntime")
+    cases = {}
+    for is_byte in (True, False):
+        net = QuantizedNet()
+        x = net.product("Gemm", net.quantize("x", 0.03, 3), 0.03, (20, 20002), 0, transB=1)
+        cases[is_byte] = net, [2, 20002], net.quantize(x, 0.4, -7) if is_byte else x
+    found, pairs = compared(tmp_path, cases, devices=["local-task"])
+    assert [found[each][0]["takt_conv2d_i8" if each else "takt_conv2d_i8_f32"] for each in cases] == [1, 1], found
+    for is_byte, want, got in pairs:
+        assert np.ptp(want) > 10 and np.abs(got - want).max() <= (0.41 if is_byte else 1e-5 * np.ptp(want)), is_byte
+
+
 def test_few_results_share_a_block(needs_compiler, tmp_path):
     """Results of neighbouring pixels, with a sum and an activation behind them, as bytes, and as floats of bytes."""
     pytest.importorskip("onnxruntime")

@@ -82,6 +82,17 @@ def test_patches_that_overlap_or_are_padded_are_not(own):
     assert not calls
 
 
+def test_open_rows_may_be_several_pixels_of_channels(needs_compiler, tmp_path):
+    net = Net()
+    result = net.node("Relu", net.node("Add", net.node("MatMul", "x", net.weights(20002, 20)), net.weights(20)))
+    calls, kernels = functions(net.model(["rows", 20002], result))
+    assert calls == {"takt_conv2d_f32": 1} and kernels[0].shape[7:9] == (1, 2), calls
+    sizes = [(rows, 20002) for rows in (1, 7, 33)]
+    for artifact, got, want in results(tmp_path, net, ["rows", 20002], result, sizes):
+        assert artifact.recipe.name == "native", artifact.report
+        assert np.abs(got - want).max() <= 1e-5 * np.ptp(want)
+
+
 def test_a_sum_is_part_of_a_call_only_where_sizes_are_equal(needs_compiler, tmp_path):
     net = Net()
     x = net.conv("x", 3, 16)
