@@ -186,12 +186,17 @@ def constants_of(graph: Any, elements_max: int | None = None) -> dict[str, np.nd
     """Initializers, and the values of Constant nodes, of at most so many elements."""
     from onnx import numpy_helper
 
+    return {name: numpy_helper.to_array(tensor) for name, tensor in tensors_of(graph).items()
+            if elements_max is None or math.prod(tensor.dims) <= elements_max}
+
+
+def tensors_of(graph: Any) -> dict[str, Any]:
+    """The same as they are in the file. The tensor of a Constant node need not have its name."""
     tensors = {tensor.name: tensor for tensor in graph.initializer}
     for node in graph.node:
         if node.op_type == "Constant" and node.attribute[0].name == "value":
             tensors[node.output[0]] = node.attribute[0].t
-    return {name: numpy_helper.to_array(tensor) for name, tensor in tensors.items()
-            if elements_max is None or math.prod(tensor.dims) <= elements_max}
+    return tensors
 
 
 def needed(nodes: Iterable[Any], results: Iterable[str]) -> tuple[list[Any], set[str]]:

@@ -231,10 +231,11 @@ def _port_inner(outer: Any, graph: Any, failed: list[str]) -> None:
     own.update(name for node in graph.node for name in node.output)
     read = {name for node in graph.node for name in graphs.inputs(node) if name} - own
     values = {value.name: value for value in [*outer.graph.input, *outer.graph.value_info]}
-    constants = {tensor.name: tensor for tensor in outer.graph.initializer}
+    constants = graphs.tensors_of(outer.graph)
     for name in sorted(read):
         if name in constants:
             model.graph.initializer.add().CopyFrom(constants[name])
+            model.graph.initializer[-1].name = name
         elif name in values:
             model.graph.input.add().CopyFrom(values[name])
         else:

@@ -15,6 +15,7 @@ onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 
+from takt.networks import subgraphs  # noqa: E402
 from takt.porting import porter  # noqa: E402
 from takt.rewriting import rewriter  # noqa: E402
 
@@ -513,6 +514,28 @@ def test_branches_that_are_chosen_in_a_call_are_ported(needs_compiler, tmp_path)
     for is_first, weights in ((True, w), (False, v)):
         wanted = np.einsum("nct,oct->no", padded, weights)[..., None] + 1
         np.testing.assert_allclose(net(x, np.array(is_first)), wanted, atol=1e-5)
+
+
+def test_branches_know_the_constants_of_the_network():
+    """A Constant node is one, as an initializer is."""
+    def branch(name, kind):
+        return helper.make_graph(
+            [helper.make_node("ConstantOfShape", ["count"], ["zeros"], value=numpy_helper.from_array(np.array([0]))),
+             helper.make_node("Concat", ["zeros", "sides"], ["pads"], axis=0),
+             helper.make_node("Pad", ["x", "pads"], ["wide"], mode="reflect"),
+             helper.make_node(kind, ["wide"], ["result"])],
+            name, [], [helper.make_tensor_value_info("result", TensorProto.FLOAT, None)])
+
+    model = model_of(
+        [helper.make_node("Constant", [], ["sides"], value=numpy_helper.from_array(np.array([0, 2]), "other")),
+         helper.make_node("If", ["is_first"], ["y"], then_branch=branch("a", "Neg"), else_branch=branch("b", "Exp"))],
+        {"x": [3, 4], "is_first": (TensorProto.BOOL, [])}, {"y": None}, count=[2])
+    ported = porter.port(model)
+    for graph in subgraphs.subgraphs_of(ported.graph.node[-1]):
+        assert not {"ConstantOfShape", "Pad"} & {node.op_type for node in graph.node}
+    for is_first in (True, False):
+        feeds = {"x": floats(3, 4), "is_first": np.array(is_first)}
+        assert (ort_run(ported, feeds)[0] == ort_run(model, feeds)[0]).all()
 
 
 def test_constants_of_old_files_are_inputs(needs_compiler, tmp_path):
