@@ -329,11 +329,10 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, bits.B
     def on_conv(self, node: Any) -> bool:
         weights = self.constants.get(node.input[1])
         in_shape, out_shape = self.shape(node.input[0]), self.shape(node.output[0])
-        if node.input[0] not in self.dynamic:
-            return False
         if node.input[1] in self.dynamic:
             return self.computed_conv(node)
-        if weights is None or weights.dtype != np.float32 or weights.ndim != 4:
+        if (node.input[0] not in self.dynamic or weights is None or weights.dtype != np.float32
+                or weights.ndim != 4):
             return False
         is_open = node.output[0] in self.open
         if not is_open and (in_shape is None or out_shape is None) or not self.is_float(node.input[0]):

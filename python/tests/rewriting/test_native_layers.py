@@ -608,22 +608,23 @@ def test_numbers_are_put_into_a_tensor(needs_compiler, tmp_path):
 
 
 # A template in each channel; one in all channels; a mixture of kernels, as in a network of experts; kernels for each
-# of some samples, which are groups.
+# of some samples, which are groups; kernels for an image that is constant, as the first one of a generator is.
 def test_weights_that_the_network_computes(needs_compiler, tmp_path):
     pytest.importorskip("onnx")
     from takt.rewriting import rewriter
 
     cases = {}
-    for case in ((40, 1, 6, 40, False), (1, 40, 6, 1, True), (24, 40, 3, 1, True), (24, 10, 3, 4, True),
-                 (32, 20, 3, 2, False)):
-        outs, ins, size, groups, has_bias = case
+    for case in ((40, 1, 6, 40, False, False), (1, 40, 6, 1, True, False), (24, 40, 3, 1, True, False),
+                 (24, 10, 3, 4, True, False), (32, 20, 3, 2, False, False), (16, 40, 3, 1, True, True)):
+        outs, ins, size, groups, has_bias, is_constant = case
         net = Net()
         features = net.node("Relu", net.conv("x", 3, 40))
         mean = net.node("Reshape", net.node("GlobalAveragePool", features), net.constant(np.array([1, 40])))
         weights = net.node("Reshape", net.node("MatMul", mean, net.weights(40, outs * ins * size * size)),
                            net.constant(np.array([outs, ins, size, size])))
         bias = [net.weights(outs)] if has_bias else []
-        result = net.node("Tanh", net.node("Conv", features, weights, *bias, group=groups, pads=[1, 0, 0, 1]))
+        image = net.weights(1, 40, 20, 17) if is_constant else features
+        result = net.node("Tanh", net.node("Conv", image, weights, *bias, group=groups, pads=[1, 0, 0, 1]))
         cases[case] = net, [1, 3, 20, 17], result
         rewritten, _ = rewriter.rewrite(net.model(*cases[case][1:]))
         assert "Conv" not in {node.op_type for node in rewritten.graph.node}, case
