@@ -169,31 +169,34 @@ class AttentionPorter:
         padding   of [batch][keys], false where a key is none; or [batch], how many keys there are.
         added     what is added to the scores.
         """
-        own, shape, lengths = self.attributes(node), self.shapes.get(padding, []), ""
+        own, shape = self.attributes(node), self.shapes.get(padding, [])
         known = {"num_heads", "scale", "unidirectional", "qkv_hidden_sizes", "mask_filter_value"}
         if set(own) - known or None in shape or len(shape) > 2 or (added and not self.is_static(added)):
             return False
         mask = added
-        if len(shape) == 2:
-            seen = self.emit("Cast", [padding], to=self.onnx.TensorProto.BOOL)
-            mask = self.emit("Reshape", [seen, self.constant([shape[0], 1, 1, shape[1]])])
-            self.types[mask], self.shapes[mask] = self.onnx.TensorProto.BOOL, [shape[0], 1, 1, shape[1]]
+        if padding:
+            count, seen = shape[-1], self.emit("Cast", [padding], to=self.onnx.TensorProto.BOOL)
+            if len(shape) == 1:
+                parts = [self.shapes[sources[1]][1], self.shapes[past[0]][2] if past[0] else 0]
+                if None in parts or shape[0] != self.shapes[sources[0]][0]:
+                    return False
+                count, element = sum(parts), self.onnx.helper.tensor_dtype_to_np_dtype(self.types[padding])
+                seen = self.emit("Less", [self.constant(np.arange(count, dtype=element)),
+                                          self.emit("Unsqueeze", [padding, self.constant([1])])])
+            # A row that sees no key sees all of them, as the least score is a finite one.
+            least = own.get("mask_filter_value", -10000.0)
+            hidden = self.emit("Where", [seen, *(self.number(each, sources[0]) for each in (0.0, least))])
+            mask = self.emit("Reshape", [hidden, self.constant([shape[0], 1, 1, count])])
+            self.types[mask], self.shapes[mask] = self.types[sources[0]], [shape[0], 1, 1, count]
             if added:
-                least = np.float32(own.get("mask_filter_value", -10000))
-                hidden = self.emit("Where", [mask, *(self.constant(each) for each in (np.float32(0), least))])
-                mask = self.emit("Add", [hidden, added])
-                self.types[mask] = self.types[added]
-                self.shapes[mask] = list(np.broadcast_shapes((shape[0], 1, 1, shape[1]), self.shapes[added]))
-        elif padding:
-            if own.get("unidirectional", 0) or shape[0] != self.shapes[sources[0]][0]:
-                return False
-            lengths = self.emit("Cast", [padding], to=self.onnx.TensorProto.INT64)
-            self.shapes[lengths] = shape
+                whole = np.broadcast_shapes(self.shapes[mask], self.shapes[added])
+                mask = self.emit("Add", [mask, added])
+                self.types[mask], self.shapes[mask] = self.types[added], list(whole)
         heads = own["num_heads"]
         numbers = {"scale": own["scale"]} if own.get("scale", 0) else {}
         return self.on_attention(self.onnx.helper.make_node(
-            "Attention", [*sources, mask, *past, lengths], [node.output[0], *present], q_num_heads=heads,
-            kv_num_heads=heads, is_causal=own.get("unidirectional", 0), **numbers))
+            "Attention", [*sources, mask, *past], [node.output[0], *present], q_num_heads=heads, kv_num_heads=heads,
+            is_causal=own.get("unidirectional", 0), **numbers))
 
     def is_static(self, name: str) -> bool:
         return None not in self.shapes.get(name, [None])
