@@ -47,6 +47,7 @@ class OperatorPorter:
             (_MICROSOFT, "QLinearLeakyRelu"): self.on_qlinear_unary,
             (_MICROSOFT, "QLinearAveragePool"): self.on_qlinear_unary,
             (_MICROSOFT, "QLinearGlobalAveragePool"): self.on_qlinear_unary,
+            (_MICROSOFT, "NhwcMaxPool"): self.on_pool_of_channels_last,
             (_MICROSOFT, "QLinearSoftmax"): self.on_qlinear_softmax,
             (_MICROSOFT, "QLinearConcat"): self.on_qlinear_concat,
             (_MICROSOFT, "QLinearWhere"): self.on_qlinear_where,
@@ -119,16 +120,26 @@ class OperatorPorter:
             if bias is None:
                 return False
             inputs.append(bias)
-        own = self.attributes(node)
+        found = self.channels_first("Conv", inputs, len(self.shapes.get(w, [])), self.attributes(node))
+        return bool(found) and self.quantize(found, y_scale, y_zero, node.output[0])
+
+    def channels_first(self, kind: str, inputs: list[str], rank: int, own: dict[str, Any]) -> str:
+        """An operator of images, which have their channels last if `channels_last` among its attributes says so; "": of
+        how many dimensions they are is not known."""
         if not own.pop("channels_last", 0):
-            return self.quantize(self.emit("Conv", inputs, **own), y_scale, y_zero, node.output[0])
-        rank = len(self.shapes.get(w, []))
+            return self.emit(kind, inputs, **own)
         if rank < 3:
-            return False
+            return ""
         first, last = [0, rank - 1, *range(1, rank - 1)], [0, *range(2, rank), 1]
-        inputs[0] = self.emit("Transpose", inputs[:1], perm=first)
-        found = self.emit("Transpose", [self.emit("Conv", inputs, **own)], perm=last)
-        return self.quantize(found, y_scale, y_zero, node.output[0])
+        turned = self.emit("Transpose", inputs[:1], perm=first)
+        return self.emit("Transpose", [self.emit(kind, [turned, *inputs[1:]], **own)], perm=last)
+
+    def on_pool_of_channels_last(self, node: Any) -> bool:
+        own = {**self.attributes(node), "channels_last": 1}
+        found = self.channels_first("MaxPool", list(node.input), len(self.shapes.get(node.input[0], [])), own)
+        if found:
+            self.emit("Identity", [found], node.output[0])
+        return bool(found)
 
     def on_qlinear_matmul(self, node: Any) -> bool:
         y_scale, y_zero = node.input[6:]
@@ -153,11 +164,10 @@ class OperatorPorter:
     def on_qlinear_unary(self, node: Any) -> bool:
         x, x_scale, x_zero, y_scale, *y_zero = node.input
         attributes = self.attributes(node)
-        if attributes.pop("channels_last", 0):
-            return False
         attributes.pop("opset", None)
-        found = self.emit(node.op_type.removeprefix("QLinear"), [self.dequantize(x, x_scale, x_zero)], **attributes)
-        return self.quantize(found, y_scale, *(y_zero or [""]), node.output[0])
+        found = self.channels_first(node.op_type.removeprefix("QLinear"), [self.dequantize(x, x_scale, x_zero)],
+                                    len(self.shapes.get(x, [])), attributes)
+        return bool(found) and self.quantize(found, y_scale, *(y_zero or [""]), node.output[0])
 
     def on_qlinear_softmax(self, node: Any) -> bool:
         """Before opset 13 all dimensions from the axis on were one."""

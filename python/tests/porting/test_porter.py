@@ -851,6 +851,23 @@ def test_a_quantized_convolution_of_onnx_runtime_has_its_channels_last():
     assert np.abs(found.astype(int) - wanted).max() <= 1 and np.ptp(wanted) > 20
 
 
+@pytest.mark.parametrize("kind, own", [
+    ("NhwcMaxPool", {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [1, 0, 0, 1]}),
+    ("QLinearGlobalAveragePool", {"channels_last": 1}),
+    ("QLinearAveragePool", {"channels_last": 1, "kernel_shape": [3, 3], "pads": [1, 1, 1, 1]})])
+def test_pools_of_onnx_runtime_have_their_channels_last(kind, own):
+    numbers = {} if kind == "NhwcMaxPool" else {
+        "xs": np.float32(0.02), "xz": np.uint8(120), "ys": np.float32(0.01), "yz": np.uint8(100)}
+    model = model_of(
+        [helper.make_node(kind, ["x", *numbers], ["y"], domain="com.microsoft", **own)],
+        {"x": (TensorProto.UINT8, [2, 5, 6, 3])}, {"y": (TensorProto.UINT8, None)}, **numbers)
+    feeds = {"x": RNG.integers(0, 255, (2, 5, 6, 3)).astype(np.uint8)}
+    ported = porter.port(model)
+    assert all(node.domain != "com.microsoft" for node in ported.graph.node)
+    wanted, found = ort_run(model, feeds)[0], ort_run(ported, feeds)[0]
+    assert np.abs(found.astype(int) - wanted).max() <= (0 if kind == "NhwcMaxPool" else 1) and np.ptp(wanted) > 5
+
+
 def test_what_is_ported_compiles_and_runs(needs_compiler, tmp_path):
     model = model_of(
         [helper.make_node("Pad", ["x", "pads"], ["padded"], mode="reflect"),
