@@ -43,8 +43,9 @@ class _Words(graphs.Changer):
         if node.domain != "" or node.op_type not in _QUANTIZERS:
             constants = words & self.constants.keys()
             return node.domain == "" and node.op_type in graphs.MOVES and constants.isdisjoint(node.input)
-        return (not self.attributes(node).get("block_size", 0) and node.input[0] in self.open_shapes
-                and all(name in self.constants for name in node.input[1:]))
+        values = [self.constants.get(name) for name in node.input[1:]]
+        return (not self.attributes(node).get("block_size", 0) and all(value is not None for value in values)
+                and (node.input[0] in self.open_shapes or all(value.size == 1 for value in values)))
 
     def changed(self, node: Any) -> Any:
         if node.op_type not in _QUANTIZERS:
@@ -70,8 +71,10 @@ class _Words(graphs.Changer):
 
     def parameter(self, node: Any, value: np.ndarray) -> str:
         """A scale or a zero point as floats, which stretch along the axis that they are for."""
-        rank = len(self.open_shapes[node.input[0]])
         value = np.asarray(value).astype(np.float32)
+        if value.size == 1:
+            return self.constant(value.reshape(()))
+        rank = len(self.open_shapes[node.input[0]])
         if value.ndim == 1 and rank > 0:
             axis = self.attributes(node).get("axis", 1) % rank
             value = value.reshape([-1 if i == axis else 1 for i in range(rank)])

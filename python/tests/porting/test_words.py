@@ -44,6 +44,17 @@ def test_words_become_rounded_floats(domain):
     np.testing.assert_allclose(own, expected, rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_one_scale_needs_no_shape(shape):
+    """That of what other domains give is not known yet."""
+    model = quantized()
+    model.graph.node.insert(0, helper.make_node("Gelu", ["x"], ["gelu"], domain="com.microsoft"))
+    model.graph.node[1].input[0] = "gelu"
+    for tensor in model.graph.initializer[:2]:
+        tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor).reshape(shape), tensor.name))
+    assert not {node.op_type for node in words.in_floats(model).graph.node} & {"QuantizeLinear", "DequantizeLinear"}
+
+
 def test_networks_without_words_stay():
     model = quantized()
     for tensor in model.graph.initializer:
