@@ -92,7 +92,19 @@ class LayerPorter:
         return True
 
     def on_layer_normalization(self, node: Any) -> bool:
-        """Has no more results than are read, each with a name: the importer of the compiler refuses one without."""
+        """Has no more results than are read, each with a name: the importer of the compiler refuses one without. The
+        norm of several axes is in other terms, of which the compiler makes quick code."""
+        source, scale, bias = [*node.input, ""][:3]
+        own, sizes = self.attributes(node), self.shapes.get(source, [])
+        axes = list(range(own.get("axis", -1) % len(sizes), len(sizes))) if sizes else []
+        if (sum(sizes[axis] != 1 for axis in axes) > 1 and None not in sizes and self.is_real(source)
+                and not any(map(self.is_read, node.output[1:]))):
+            apart = self.emit("Sub", [source, self.reduce("ReduceMean", source, axes)])
+            spread = self.reduce("ReduceMean", self.emit("Mul", [apart, apart]), axes)
+            root = self.emit("Sqrt", [self.emit("Add", [spread, self.number(own.get("epsilon", 1e-5), source)])])
+            norm = self.emit("Mul", [self.emit("Div", [apart, root]), scale])
+            self.emit("Add" if bias else "Identity", [norm, *filter(None, [bias])], node.output[0])
+            return True
         last = max(i for i, name in enumerate(node.output) if i == 0 or self.is_read(name))
         results = [name or self.fresh("LayerNormalization") for name in node.output[:last + 1]]
         if results == list(node.output):

@@ -78,6 +78,26 @@ def test_inputs_and_results_that_are_left_out(needs_compiler, tmp_path):
         np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("sizes, axis, results, is_left", [
+    ((2, 3, 4, 5), 1, 1, False), ((2, 3, 4, 5), -2, 1, False), ((2, 3, 4, 5), 0, 1, False), ((2, 3, 4, 5), 3, 1, True),
+    ((2, 1, 1, 5), 1, 1, True), ((2, 3, 4, 5), 1, 2, True)])
+@pytest.mark.parametrize("bias", ["", ", b"])
+def test_norms_of_several_axes_are_in_other_terms(sizes, axis, results, is_left, bias):
+    def typed(name, shape):
+        return f"float[{','.join(map(str, shape))}] {name}"
+
+    own = sizes[axis:]
+    model = parser.parse_model(
+        f'<ir_version: 10, opset_import: ["" : 18]>\nnet ({typed("x", sizes)}, {typed("s", own)}, {typed("b", own)}) => '
+        f"({', '.join(['float[A,B,C,D] y', 'float[E,F,G,H] mean'][:results])}) "
+        f"{{ {', '.join(['y', 'mean'][:results])} = LayerNormalization<axis = {axis}, epsilon = 0.1>(x, s{bias}) }}")
+    ported = porter.port(model)
+    assert ("LayerNormalization" in kinds(ported)) == is_left
+    inputs = {"x": floats(*sizes), "s": floats(*own), "b": floats(*own)}
+    for wanted, found in zip(ort_run(model, inputs), ort_run(ported, inputs), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
 def test_elements_are_left_out_where_a_network_is_trained():
     model = parser.parse_model('<ir_version: 8, opset_import: ["" : 17]>\n'
                                "net (float[4] x, bool trains) => (float[4] y) { y = Dropout(x, , trains) }")
