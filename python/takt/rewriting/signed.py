@@ -14,6 +14,7 @@ import numpy as np
 from ..networks import graphs, inference
 
 _SHIFT = 128
+_RESULTS = {"QuantizeLinear": 2, "DequantizeLinear": 1}  # The types UINT8 and FLOAT of onnx.TensorProto.
 
 
 def shift(model: Any) -> Any:
@@ -38,7 +39,12 @@ def shift(model: Any) -> Any:
     for node in graph.node:
         is_unsigned = (node.op_type == "QuantizeLinear" and node.output[0] in names
                        or node.op_type == "DequantizeLinear" and node.input[0] in names)
-        if is_unsigned and (len(node.input) < 3 or not node.input[2]):
+        if not is_unsigned:
+            continue
+        stated = [attribute for attribute in node.attribute if attribute.name != "output_dtype"]
+        del node.attribute[:]
+        node.attribute.extend(stated)
+        if len(node.input) < 3 or not node.input[2]:
             # Without a zero point it is 0.
             zero = np.full(scales.get(node.input[1], ()), -_SHIFT, np.int8)
             name = f"takt_zero_{node.output[0]}"
@@ -80,7 +86,8 @@ def _is_known(node: Any) -> bool:
     """Whether a node of bytes quantizes them, is the end of that, or moves them."""
     return ((node.op_type in graphs.MOVES or node.op_type in ("QuantizeLinear", "DequantizeLinear")
              or node.op_type == "Resize" and _is_nearest(node)) and node.domain in ("", "ai.onnx")
-            and all(attribute.name != "output_dtype" for attribute in node.attribute))
+            and all(attribute.name != "output_dtype" or attribute.i in (0, _RESULTS.get(node.op_type))
+                    for attribute in node.attribute))
 
 
 def _is_nearest(node: Any) -> bool:

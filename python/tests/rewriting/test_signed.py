@@ -54,6 +54,24 @@ def test_bytes_without_a_zero_point():
         ], "y", scale=np.float32(0.04)))
 
 
+@pytest.mark.parametrize("element, has_zero, is_shifted", [
+    (0, True, True), (TensorProto.UINT8, True, True), (TensorProto.UINT8, False, True), (TensorProto.INT8, False, False)])
+def test_bytes_whose_type_is_stated(element, has_zero, is_shifted):
+    """ONNX Runtime states all attributes of the networks that it saves."""
+    constants = {"scale": np.float32(0.04), **({"zero": np.uint8(100)} if has_zero else {})}
+    model = test_folding.model_of(
+        [
+            helper.make_node("QuantizeLinear", ["x", *constants], ["bytes"], output_dtype=element, saturate=1),
+            helper.make_node("DequantizeLinear", ["bytes", *constants], ["y"], block_size=0),
+        ], [2, 3, 8], "y", **constants)
+    model.opset_import[0].version = 21
+    model = folding.fold(model)
+    if is_shifted:
+        check(model)
+    else:
+        assert signed.shift(model) is model
+
+
 def test_constant_bytes_of_channels():
     check(model_of(
         [
