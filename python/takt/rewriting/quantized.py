@@ -416,9 +416,15 @@ class QuantizedRewriter:
         return True
 
     def quantized_max_pool(self, node: Any) -> bool:
-        """A max pool of bytes whose steps stay the same."""
-        found, end = self.quantization.tensors.get(node.input[0]), self.end_in_bytes(node.output[0])
-        if found is None or end is None or found[1] != end[1] or found[0] not in self.last or len(node.output) > 1:
+        """A max pool of bytes whose steps stay the same, or which are not made floats for it."""
+        source, output, user, element = node.input[0], node.output[0], None, self.onnx.TensorProto.INT8
+        if self.element_types.get(source) != element:
+            found, end = self.quantization.tensors.get(source), self.end_in_bytes(output)
+            if found is None or end is None or found[1] != end[1]:
+                return False
+            source, user = found[0], end[0]
+            output = user.output[0]
+        if source not in self.last or len(node.output) > 1:
             return False
         shape, opened = self.pool_shape(node), None
         if shape is None:
@@ -430,14 +436,14 @@ class QuantizedRewriter:
         pixels = n * oh * ow
         call = tiled_calls.TiledCall("takt_max_pool2d_i8", ("i8", "i8"), shape, (), 1, pixels,
                                      max(1, min(pixels, 4 * _TILE_BYTES // c)), 0)
-        user = end[0]
-        self.done.add(id(user))
-        inputs, element = [self.last[found[0]]], self.onnx.TensorProto.INT8
+        if user is not None:
+            self.done.add(id(user))
+        inputs = [self.last[source]]
         if opened is not None:
             twin = self.open_call(call, opened, inputs, element)
         else:
             twin = self.kernel(call, inputs, self.fresh("pool"), (n, oh, ow, c), element)
-        self.set_last(user.output[0], twin)
+        self.set_last(output, twin)
         return True
 
     def on_layernormalization(self, node: Any) -> bool:

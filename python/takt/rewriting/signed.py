@@ -85,7 +85,8 @@ def _quantized(onnx: Any, graph: Any) -> set[str]:
 def _is_known(node: Any) -> bool:
     """Whether a node of bytes quantizes them, is the end of that, or moves them."""
     return ((node.op_type in graphs.MOVES or node.op_type in ("QuantizeLinear", "DequantizeLinear")
-             or node.op_type == "Resize" and _is_nearest(node)) and node.domain in ("", "ai.onnx")
+             or node.op_type == "Resize" and _is_nearest(node)
+             or node.op_type == "Pad" and "" not in [*node.input, ""][2:3]) and node.domain in ("", "ai.onnx")
             and all(attribute.name != "output_dtype" or attribute.i in (0, _RESULTS.get(node.op_type))
                     for attribute in node.attribute))
 

@@ -415,6 +415,26 @@ def test_quantized_networks_agree(needs_compiler, tmp_path):
         assert np.abs(got - want).max() <= 3.01 * 0.01, case  # Steps of the last scale.
 
 
+@pytest.mark.parametrize("rows", [21, None])
+def test_bytes_are_pooled_as_they_are(needs_compiler, tmp_path, rows):
+    """In files that ONNX Runtime writes no floats are around a pool."""
+    pytest.importorskip("onnxruntime")
+    cases = {}
+    for is_unsigned in (False, True):
+        net = QuantizedNet(is_unsigned)
+        x = net.product("Conv", net.quantize("x", 0.05, 3), 0.05, (20, 3, 3, 3), 0, pads=[1] * 4)
+        byte = np.uint8(100) if is_unsigned else np.int8(-28)
+        steps = [net.constant(np.float32(0.05)), net.constant(byte)]
+        x = net.node("MaxPool", net.node("QuantizeLinear", x, *steps), kernel_shape=[3, 2], strides=[2, 1],
+                     pads=[1, 0, 0, 1])
+        x = net.product("Conv", net.node("DequantizeLinear", x, *steps), 0.05, (8, 20, 1, 1), 0)
+        cases[is_unsigned] = net, [1, 3, rows, 24], net.quantize(x, 0.3, 5)
+        assert functions(net.model(*cases[is_unsigned][1:]))[0]["takt_max_pool2d_i8"] == 1, is_unsigned
+    if rows is not None:
+        for case, want, got in compared(tmp_path, cases)[1]:
+            assert np.unique(want).size > 20 and np.abs(got - want).max() <= 0.31, case
+
+
 def test_a_bias_of_many_steps_is_kept(needs_compiler, tmp_path):
     pytest.importorskip("onnxruntime")
     cases = {}

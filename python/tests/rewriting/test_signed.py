@@ -46,6 +46,21 @@ def test_bytes_that_are_moved():
         ], "y", scale=np.float32(0.04), zero=np.uint8(100)))
 
 
+@pytest.mark.parametrize("value", [None, 0, 250])
+def test_bytes_that_others_surround(value):
+    constants = {} if value is None else {"value": np.uint8(value)}
+    model = model_of(
+        [
+            helper.make_node("QuantizeLinear", ["x", "scale", "zero"], ["bytes"]),
+            helper.make_node("Pad", ["bytes", "sides", *constants], ["wide"]),
+            helper.make_node("DequantizeLinear", ["wide", "scale", "zero"], ["y"]),
+        ], "y", scale=np.float32(0.04), zero=np.uint8(100), sides=np.array([0, 1, 0, 0, 0, 2]), **constants)
+    if constants:
+        check(model)
+    else:  # By bytes of 0, which are no inputs.
+        assert signed.shift(model) is model
+
+
 def test_bytes_without_a_zero_point():
     check(model_of(
         [
