@@ -94,9 +94,13 @@ class PlacePorter:
 
     def on_last_place(self, node: Any) -> bool:
         """An ArgMax or an ArgMin may ask for the last of equal ones. The compiler takes the first along an axis of open
-        size."""
+        size. Bytes are whole floats, which kernels search."""
         source, own = node.input[0], self.attributes(node)
         shape = self.shapes.get(source)
+        if self.types.get(source) in (self.onnx.TensorProto.INT8, self.onnx.TensorProto.UINT8):
+            whole = self.emit("DequantizeLinear", [source, self.constant(np.asarray(1, np.float32))])
+            self.emit(node.op_type, [whole], node.output[0], **own)
+            return True
         if not own.pop("select_last_index", 0) or not shape:
             return False
         axis = own.get("axis", 0) % len(shape)

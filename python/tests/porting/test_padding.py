@@ -100,3 +100,17 @@ def test_the_last_of_equal_ones_along_open_axes(needs_compiler, tmp_path, kind, 
     for x in ([[1, 2, 2, 1], [3, 3, 0, 3]], [[2], [2], [1]]):
         x = np.array(x, np.float32)
         np.testing.assert_array_equal(module.call({"alone": [x]})["alone"], ort_run(model, {"x": x})[0])
+
+
+@pytest.mark.parametrize("element", [np.int8, np.uint8])
+@pytest.mark.parametrize("kind, last", [("ArgMax", 0), ("ArgMin", 0), ("ArgMax", 1)])
+def test_the_places_of_the_greatest_bytes_are_those_of_floats(element, kind, last):
+    node = helper.make_node(kind, ["x"], ["y"], axis=1, select_last_index=last)
+    kind_of_bytes = helper.np_dtype_to_tensor_dtype(np.dtype(element))
+    graph = helper.make_graph([node], "net", [helper.make_tensor_value_info("x", kind_of_bytes, [2, 5, 40])],
+                              [helper.make_tensor_value_info("y", TensorProto.INT64, None)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    ported = porter.port(model)
+    assert [each.op_type for each in ported.graph.node] == ["DequantizeLinear", kind]
+    x = np.random.default_rng(1).integers(np.iinfo(element).min, np.iinfo(element).min + 9, (2, 5, 40)).astype(element)
+    np.testing.assert_array_equal(ort_run(ported, {"x": x})[0], ort_run(model, {"x": x})[0])
