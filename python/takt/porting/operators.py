@@ -47,6 +47,7 @@ class OperatorPorter:
             (_MICROSOFT, "QLinearLeakyRelu"): self.on_qlinear_unary,
             (_MICROSOFT, "QLinearAveragePool"): self.on_qlinear_unary,
             (_MICROSOFT, "QLinearGlobalAveragePool"): self.on_qlinear_unary,
+            ("", "Transpose"): self.on_transpose,
             (_MICROSOFT, "NhwcMaxPool"): self.on_pool_of_channels_last,
             (_MICROSOFT, "QLinearSoftmax"): self.on_qlinear_softmax,
             (_MICROSOFT, "QLinearConcat"): self.on_qlinear_concat,
@@ -112,34 +113,52 @@ class OperatorPorter:
         self.emit("Identity", [self.constant(values)], node.output[0])
         return True
 
+    def on_transpose(self, node: Any) -> bool:
+        """One that turns back what another one has turned is left out."""
+        maker = self.makers.get(node.input[0])
+        orders = [] if maker is None or maker.op_type != "Transpose" else [
+            self.attributes(each).get("perm") for each in (maker, node)]
+        if None in orders or not orders or [orders[0][i] for i in orders[1]] != list(range(len(orders[0]))):
+            return False
+        self.emit("Identity", [maker.input[0]], node.output[0])
+        return True
+
     def on_qlinear_conv(self, node: Any) -> bool:
         x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, *rest = node.input
-        inputs = [self.dequantize(x, x_scale, x_zero), self.dequantize(w, w_scale, w_zero, axis=0)]
+        others = [self.dequantize(w, w_scale, w_zero, axis=0)]
         if rest and rest[0]:
             bias = self.bias(rest[0], x_scale, w_scale)
             if bias is None:
                 return False
-            inputs.append(bias)
-        found = self.channels_first("Conv", inputs, len(self.shapes.get(w, [])), self.attributes(node))
-        return bool(found) and self.quantize(found, y_scale, y_zero, node.output[0])
+            others.append(bias)
 
-    def channels_first(self, kind: str, inputs: list[str], rank: int, own: dict[str, Any]) -> str:
-        """An operator of images, which have their channels last if `channels_last` among its attributes says so; "": of
-        how many dimensions they are is not known."""
-        if not own.pop("channels_last", 0):
-            return self.emit(kind, inputs, **own)
+        def convolve(image: str, own: dict[str, Any], output: str) -> bool:
+            floats = self.dequantize(image, x_scale, x_zero)
+            return self.quantize(self.emit("Conv", [floats, *others], **own), y_scale, y_zero, output)
+
+        return self.with_channels_first(node, len(self.shapes.get(w, [])), convolve)
+
+    def with_channels_first(self, node: Any, rank: int, compute: Callable[[str, dict[str, Any], str], bool]) -> bool:
+        """What `compute` makes of an image, of the node's attributes and for its result, where images of bytes may have
+        their channels last: they are turned as bytes, so that all between them is part of a call."""
+        own = self.attributes(node)
+        if not own.pop("channels_last", int(node.op_type.startswith("Nhwc"))):
+            return compute(node.input[0], own, node.output[0])
         if rank < 3:
-            return ""
+            return False
         first, last = [0, rank - 1, *range(1, rank - 1)], [0, *range(2, rank), 1]
-        turned = self.emit("Transpose", inputs[:1], perm=first)
-        return self.emit("Transpose", [self.emit(kind, [turned, *inputs[1:]], **own)], perm=last)
+        result = self.fresh("result")
+        if not compute(self.emit("Transpose", [node.input[0]], perm=first), own, result):
+            return False
+        self.emit("Transpose", [result], node.output[0], perm=last)
+        return True
 
     def on_pool_of_channels_last(self, node: Any) -> bool:
-        own = {**self.attributes(node), "channels_last": 1}
-        found = self.channels_first("MaxPool", list(node.input), len(self.shapes.get(node.input[0], [])), own)
-        if found:
-            self.emit("Identity", [found], node.output[0])
-        return bool(found)
+        def pool(image: str, own: dict[str, Any], output: str) -> bool:
+            self.emit("MaxPool", [image], output, **own)
+            return True
+
+        return self.with_channels_first(node, len(self.shapes.get(node.input[0], [])), pool)
 
     def on_qlinear_matmul(self, node: Any) -> bool:
         y_scale, y_zero = node.input[6:]
@@ -163,11 +182,13 @@ class OperatorPorter:
 
     def on_qlinear_unary(self, node: Any) -> bool:
         x, x_scale, x_zero, y_scale, *y_zero = node.input
-        attributes = self.attributes(node)
-        attributes.pop("opset", None)
-        found = self.channels_first(node.op_type.removeprefix("QLinear"), [self.dequantize(x, x_scale, x_zero)],
-                                    len(self.shapes.get(x, [])), attributes)
-        return bool(found) and self.quantize(found, y_scale, *(y_zero or [""]), node.output[0])
+
+        def compute(image: str, own: dict[str, Any], output: str) -> bool:
+            own.pop("opset", None)
+            found = self.emit(node.op_type.removeprefix("QLinear"), [self.dequantize(image, x_scale, x_zero)], **own)
+            return self.quantize(found, y_scale, *(y_zero or [""]), output)
+
+        return self.with_channels_first(node, len(self.shapes.get(x, [])), compute)
 
     def on_qlinear_softmax(self, node: Any) -> bool:
         """Before opset 13 all dimensions from the axis on were one."""

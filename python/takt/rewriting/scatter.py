@@ -92,7 +92,11 @@ class ScatterRewriter:
 
     def on_transpose(self, node: Any) -> bool:
         """Pixels that `canonical` has made of a GridSample, a row of channels for each: they are computed as rows. In a
-        loop over what reads them, the compiler would find their places again for each channel."""
+        loop over what reads them, the compiler would find their places again for each channel. And bytes whose channels
+        ONNX Runtime had last."""
+        if self.is_bytes(node.input[0]) and list(self.attributes(node).get("perm", [])) == TO_FIRST:
+            self.set_last(node.output[0], self.to_first(node.input[0]))
+            return True
         rows = self.makers.get(node.input[0])
         shape = self.shape(node.input[0])
         if (rows is None or rows.op_type != "Reshape" or list(self.attributes(node).get("perm", [])) != TO_FIRST

@@ -119,3 +119,12 @@ def test_one_of_two_quantized_numbers():
     model = model_of("QLinearWhere", inputs, constants, TensorProto.UINT8)
     model.graph.node[0].input[:] = ["c", "x", "xs", "xz", "other", "ys", "yz", "zs", "zz"]
     check(model, inputs)
+
+
+@pytest.mark.parametrize("back, is_left", [([0, 3, 1, 2], False), ([0, 2, 3, 1], True)])
+def test_what_is_turned_back_is_left_out(back, is_left):
+    model = parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> net (float[2,3,4,5] x) => (float[A,B,C,D] y) '
+        f"{{ t = Transpose<perm = [0, 2, 3, 1]>(x) u = Transpose<perm = {back}>(t) y = Relu(u) }}")
+    assert ("Transpose" in {node.op_type for node in porter.port(model).graph.node}) == is_left
+    check(model, {"x": RNG.standard_normal((2, 3, 4, 5)).astype(np.float32)})

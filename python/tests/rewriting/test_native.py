@@ -56,7 +56,8 @@ class Net:
             [helper.make_tensor_value_info(result, TensorProto.FLOAT, None)],
             self.constants,
         )
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+        opsets = [helper.make_opsetid(*each) for each in (("", opset), ("com.microsoft", 1))]
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
         return onnx.shape_inference.infer_shapes(model, strict_mode=True)
 
     def save(self, path, in_shape, result):
@@ -433,6 +434,36 @@ def test_bytes_are_pooled_as_they_are(needs_compiler, tmp_path, rows):
     if rows is not None:
         for case, want, got in compared(tmp_path, cases)[1]:
             assert np.unique(want).size > 20 and np.abs(got - want).max() <= 0.31, case
+
+
+def test_channels_that_onnx_runtime_had_last_stay_there(needs_compiler, tmp_path):
+    """It turns an image of bytes once, and its operators of bytes have the channels last until they come first again."""
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    net, domain = QuantizedNet(), "com.microsoft"
+    steps = {name: [net.constant(np.float32(scale)), net.constant(np.int8(zero))]
+             for name, scale, zero in (("x", 0.05, 3), ("conv", 0.05, -9), ("leaky", 0.04, -30), ("end", 0.2, 5))}
+
+    def conv(x, before, after, outs, ins, size):
+        weights = net.constant(net.random.integers(-127, 128, (outs, ins, size, size)).astype(np.int8))
+        scales = net.constant(net.random.uniform(0.002, 0.004, outs).astype(np.float32))
+        zeros, bias = net.constant(np.zeros(outs, np.int8)), net.constant(np.full(outs, 99, np.int32))
+        return net.node("QLinearConv", x, *steps[before], weights, scales, zeros, *steps[after], bias, domain=domain,
+                        channels_last=1, pads=[size // 2] * 4)
+
+    x = net.node("Transpose", net.node("QuantizeLinear", "x", *steps["x"]), perm=[0, 2, 3, 1])
+    x = conv(x, "x", "conv", 20, 3, 3)
+    x = net.node("QLinearLeakyRelu", x, *steps["conv"], *steps["leaky"], domain=domain, alpha=0.1)
+    x = net.node("NhwcMaxPool", x, domain=domain, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    x = net.node("Transpose", conv(x, "leaky", "end", 24, 20, 1), perm=[0, 3, 1, 2])
+    model = net.model([1, 3, 20, 24], net.node("DequantizeLinear", x, *steps["end"]))
+    calls, _ = functions(model)
+    assert calls["takt_conv2d_i8"] == 2 and calls["takt_max_pool2d_i8"] == 1, calls
+    onnx.save(model, tmp_path / "net.onnx")
+    x = np.random.default_rng(4).standard_normal((1, 3, 20, 24)).astype(np.float32)
+    want = expected(tmp_path / "net.onnx", x)
+    got = np.asarray(takt.compile(tmp_path / "net.onnx", cache=tmp_path).load(device="local-sync").function()(x))
+    assert np.unique(want).size > 20 and np.abs(got - want).max() <= 0.21
 
 
 def test_a_bias_of_many_steps_is_kept(needs_compiler, tmp_path):
