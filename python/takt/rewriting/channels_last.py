@@ -32,6 +32,8 @@ class ChannelsLastRewriter:
             return True
         if node.op_type == "Mul" and self.floats_in_steps(node):
             return True
+        if node.op_type in ("Add", "Mul") and self.channels_of_bytes(node):
+            return True
         shape = self.sizes(node.output[0])
         if shape is None or len(shape) != 4 or not any(name in self.last for name in node.input):
             return False

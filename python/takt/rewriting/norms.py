@@ -123,6 +123,21 @@ class NormRewriter:
         return self.quantized_product(node, weights, factors, shift.astype(np.float32), channels, shape, None,
                                       node.output[0])
 
+    def channels_of_bytes(self, node: Any) -> bool:
+        """A sum or a product of an image of bytes with a constant of each channel, whose result is bytes."""
+        for source, other in (node.input, reversed(node.input)):
+            value = self.constants.get(other)
+            if value is None or not self.is_float_image(source):
+                continue
+            channels = self.sizes(source)[1]
+            if value.shape not in ((channels, 1, 1), (1, channels, 1, 1)) or value.dtype != np.float32:
+                continue
+            own = value.reshape(-1)
+            factor, shift = (own, np.zeros_like(own)) if node.op_type == "Mul" else (np.ones_like(own), own)
+            ordered = self.onnx.helper.make_node(node.op_type, [source, other], node.output)
+            return self.end_in_bytes(node.output[0]) is not None and self.norm_of_bytes(ordered, factor, shift)
+        return False
+
     def on_instancenormalization(self, node: Any) -> bool:
         source = node.input[0]
         if not self.is_float_image(source):

@@ -93,6 +93,30 @@ def test_the_channels_stay_last(name):
     assert not any("Normalization" in kind for kind in kinds)
 
 
+def scaled_bytes(shape, is_second):
+    """A factor and a shift of each channel, with a quantizer around each."""
+    net = QuantizedNet()
+    x = net.quantize(net.product("Conv", net.quantize("x", 0.05, 3), 0.05, (CHANNELS, 3, 3, 3), 0), 0.05, -7)
+    for op, scale in (("Mul", 0.06), ("Add", 0.07)):
+        row = net.constant(net.random.standard_normal(shape).astype(np.float32))
+        x = net.quantize(net.node(op, *([row, x] if is_second else [x, row])), scale, 5)
+    return net, net.quantize(net.product("Conv", x, 0.07, (8, CHANNELS, 1, 1), 0), 0.3, 5)
+
+
+def test_factors_and_shifts_of_bytes_are_depthwise(needs_compiler, tmp_path):
+    pytest.importorskip("onnxruntime")
+    cases = {}
+    channels = CHANNELS, 1, 1
+    for case in ((channels, False), ((1, *channels), True), ((1, 1, 18), False), ((2, *channels), False)):
+        net, result = scaled_bytes(*case)
+        cases[case] = net, [2, 3, 20, 20], result
+    found, pairs = compared(tmp_path, cases, devices=["local-sync"])
+    calls = [counts["takt_depthwise2d_i8"] for counts, _ in found.values()]
+    assert calls == [2, 2, 0, 0]  # Rows of columns, and factors of each image, are no channels.
+    for case, want, got in pairs:
+        assert np.unique(want).size > 20 and np.abs(got - want).max() <= 0.61, case
+
+
 def test_norms_of_computed_numbers_stay():
     net = Net()
     x = net.conv("x", 3, CHANNELS)
