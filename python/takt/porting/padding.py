@@ -9,6 +9,7 @@ import numpy as np
 from ..networks import open_sizes
 
 KINDS = {"AveragePool", "Conv", "LpPool", "MaxPool"}
+_CHANNELS_MIN = 2  # Kernels read the pixels of one channel of floats together, which borders hinder.
 _AHEAD = np.zeros(2, np.int64)  # Samples and channels have no padding.
 
 
@@ -51,6 +52,58 @@ class PaddingPorter:
         self.out.append(self.onnx.helper.make_node(
             node.op_type, node.input, node.output, **{**own, "pads": begins + ends}))
         return True
+
+    def take_zeros(self, node: Any) -> bool:
+        """A convolution pads its image itself where a Pad with zeros is before it, as files from TensorFlow have it.
+        Zeros stay zeros where the image is quantized in between."""
+        own, pair, name = self.attributes(node), [], node.input[0]
+        while (maker := self.makers.get(name)) is not None and self.only_consumer(name) is not None:
+            if maker.op_type != ("QuantizeLinear" if pair else "DequantizeLinear") or len(pair) > 1:
+                break
+            pair.append(maker)
+            name = maker.input[0]
+        pads = self.zeros_around(maker) if maker is not None and len(pair) != 1 else None
+        weights = self.shapes.get(node.input[1], [None])
+        if pads is None or not pads.any() or None in weights or len(weights) != 2 + pads.shape[1]:
+            return False
+        is_few = not pair and own.get("group", 1) == 1 and weights[1] < _CHANNELS_MIN
+        if (is_few or self.only_consumer(name) is None
+                or own.pop("auto_pad", b"NOTSET") not in (b"NOTSET", b"VALID")):
+            return False
+        pads = pads + np.reshape(own.get("pads", [0] * pads.size), pads.shape)
+        reach = (np.array(weights[2:]) - 1) * own.get("dilations", [1] * pads.shape[1]) + 1
+        if (pads >= reach).any() or any(self.scale_of(each) is None for each in pair):
+            return False
+        image, before = maker.input[0], self.makers.get(maker.input[0])
+        if pair and (before is None or before.op_type != "DequantizeLinear"
+                     or self.scale_of(before) != self.scale_of(pair[0])):
+            for each in reversed(pair):
+                image = self.emit(each.op_type, [image, *each.input[1:]], **self.attributes(each))
+        self.emit("Conv", [image, *node.input[1:]], node.output[0], **{**own, "pads": pads.reshape(-1).tolist()})
+        return True
+
+    def zeros_around(self, node: Any) -> np.ndarray | None:
+        """How many zeros a Pad puts before and behind the rows and columns of an image; None: it is no such Pad."""
+        if node.op_type != "Pad" or self.attributes(node).get("mode", b"constant") != b"constant":
+            return None
+        pads, value = self.constants.get(node.input[1]), [*node.input, ""][2]
+        maker = self.makers.get(value)
+        if maker is not None and maker.op_type == "DequantizeLinear":  # Of a byte.
+            byte, scale = self.constants.get(maker.input[0]), self.scale_of(maker)
+            is_zero = byte is not None and scale is not None and byte.size == 1 and int(byte.reshape(())) == scale[1]
+        else:
+            is_zero = not value or value in self.constants and not self.constants[value].any()
+        if any(node.input[3:]) or pads is None or len(pads) < 6 or not is_zero:
+            return None
+        pads = pads.reshape(2, -1)
+        return None if (pads < 0).any() or pads[:, :2].any() else pads[:, 2:]
+
+    def scale_of(self, node: Any) -> tuple[float, int, Any] | None:
+        """The one scale, the zero point and the type of what a node quantizes, if these are known."""
+        values = [self.constants.get(name) for name in node.input[1:]]
+        if len(values) != 2 or any(value is None or value.size != 1 for value in values):
+            return None
+        return float(values[0].reshape(())), int(values[1].reshape(())), values[1].dtype
 
     def pad_open(self, node: Any, own: dict[str, Any]) -> bool:
         """A pool whose padding a call computes. That of convolutions the compiler knows, and Takt's kernels know that

@@ -418,7 +418,8 @@ class _Porter(scores.AttentionPorter, boxes.BoxPorter, chances.ChancePorter, cla
         return handler is not None and handler(node)
 
     def on_conv(self, node: Any) -> bool:
-        return self.on_filter(node) or self.on_volume_conv(node) or self.on_single(node)
+        return (self.take_zeros(node) or self.on_filter(node) or self.on_volume_conv(node)
+                or self.on_single(node))
 
     def on_single(self, node: Any) -> bool:
         """One pixel for a result, which the compiler takes for a product of

@@ -6,11 +6,11 @@ import pytest
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper, parser  # noqa: E402
 
 import together  # noqa: E402
 from takt.porting import porter  # noqa: E402
-from test_porter import floats, ort_run  # noqa: E402
+from test_porter import floats, ort_run, run  # noqa: E402
 
 SIZES = ((12, 9), (7, 11), (6, 6), (2, 5))
 POOLS = {
@@ -114,3 +114,44 @@ def test_the_places_of_the_greatest_bytes_are_those_of_floats(element, kind, las
     assert [each.op_type for each in ported.graph.node] == ["DequantizeLinear", kind]
     x = np.random.default_rng(1).integers(np.iinfo(element).min, np.iinfo(element).min + 9, (2, 5, 40)).astype(element)
     np.testing.assert_array_equal(ort_run(ported, {"x": x})[0], ort_run(model, {"x": x})[0])
+
+
+def padded_conv(text, sides="0, 0, 1, 0, 0, 0, 2, 1", value="0.0", scale="0.05", result="y", channels=6):
+    """A convolution whose image `text` makes."""
+    return parser.parse_model(f"""<ir_version: 8, opset_import: ["" : 19]>
+        net (float[2,{channels},7,8] x) => (float[A,B,C,D] {result})
+        <int64[8] sides = {{{sides}}}, float value = {{{value}}}, float s = {{0.05}}, float t = {{{scale}}},
+         int8 z = {{-9}}, int8 none = {{-9}}, float[4,{channels},3,3] w> {{
+            {text}
+            y = Conv<strides = [2, 1], pads = [0, 1, 0, 0]>(image, w)
+        }}""")
+
+
+def with_weights(model, channels=6):
+    model.graph.initializer.append(numpy_helper.from_array(floats(4, channels, 3, 3), "w"))
+    return model
+
+
+@pytest.mark.parametrize("text, scale", [
+    ("image = Pad(x, sides, value)", "0.05"), ("image = Pad(x, sides)", "0.05"),
+    ("""q = QuantizeLinear(x, s, z) d = DequantizeLinear(q, s, z) zero = DequantizeLinear(none, s, z)
+        p = Pad(d, sides, zero) r = QuantizeLinear(p, t, z) image = DequantizeLinear(r, t, z)""", "0.05"),
+    ("""q = QuantizeLinear(x, s, z) d = DequantizeLinear(q, s, z)
+        p = Pad(d, sides) r = QuantizeLinear(p, t, z) image = DequantizeLinear(r, t, z)""", "0.1")])
+def test_convolutions_take_the_zeros_before_them(text, scale):
+    model = with_weights(padded_conv(text, scale=scale))
+    ported = porter.port(model)
+    conv = ported.graph.node[-1]
+    assert "Pad" not in {node.op_type for node in ported.graph.node}
+    assert sum(node.op_type == "QuantizeLinear" for node in ported.graph.node) == text.count("q =") + (scale == "0.1")
+    assert [each.ints for each in conv.attribute if each.name == "pads"] == [[1, 1, 2, 1]]
+    x = floats(2, 6, 7, 8)
+    np.testing.assert_allclose(run(ported, {"x": x})[0], run(model, {"x": x})[0], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("own", [
+    {"value": "0.5"}, {"sides": "0, 1, 0, 0, 0, -1, 0, 0"}, {"sides": "0, 0, 3, 0, 0, 0, 0, 0"}, {"result": "image"},
+    {"channels": 1}])
+def test_other_padding_stays(own):
+    model = with_weights(padded_conv("image = Pad(x, sides, value)", **own), own.get("channels", 6))
+    assert "Pad" in {node.op_type for node in porter.port(model).graph.node}
