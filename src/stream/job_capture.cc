@@ -165,14 +165,16 @@ JobCapture::JobCapture(const runtime::Function& function,
   }
 }
 
-JobCapture::Record& JobCapture::TakeRecord() {
+JobCapture::Record* JobCapture::TakeRecord() {
+  if (is_kept_.load(std::memory_order_acquire)) return nullptr;
   const uint64_t count = taken_count_.fetch_add(1, std::memory_order_relaxed);
-  return records_[count % records_.size()];
+  return &records_[count % records_.size()];
 }
 
 void JobCapture::Begin(const StreamJob& job,
                        absl::Span<const vm::Value> arguments) {
-  in_flight_ = &TakeRecord();
+  in_flight_ = TakeRecord();
+  if (in_flight_ == nullptr) return;
   MutexLock lock(&in_flight_->mutex);
   in_flight_->is_used = true;
   CapturedJob& captured = in_flight_->job;
@@ -185,23 +187,25 @@ void JobCapture::Begin(const StreamJob& job,
 void JobCapture::End(const StreamJob& job,
                      absl::Span<const vm::Value> results) {
   const bool has_begun = job.begin_ns != 0;
-  Record& record = has_begun ? *in_flight_ : TakeRecord();
+  Record* const record = has_begun ? in_flight_ : TakeRecord();
+  if (record == nullptr) return;
   {
-    MutexLock lock(&record.mutex);
-    CapturedJob& captured = record.job;
-    // Jobs that never began may have taken the record meanwhile.
-    const bool is_same = has_begun && captured.job.sequence == job.sequence;
-    captured.has_arguments = is_same && captured.has_arguments;
-    record.is_used = true;
-    captured.job = job;
-    captured.has_ended = true;
-    captured.has_results =
-        !results.empty() && Copy(results, results_, &captured.results);
+    MutexLock lock(&record->mutex);
+    CapturedJob& captured = record->job;
+    const bool is_in_flight = record->is_used && !captured.has_ended;
+    if (has_begun || !is_in_flight) {
+      captured.has_arguments = has_begun && captured.has_arguments;
+      record->is_used = true;
+      captured.job = job;
+      captured.has_ended = true;
+      captured.has_results =
+          !results.empty() && Copy(results, results_, &captured.results);
+    }
   }
   if (job.outcome != sched::JobOutcome::kMet) WriteLater(job.sequence);
 }
 
-absl::Status JobCapture::Write(const std::string& path) const {
+std::vector<CapturedJob> JobCapture::Jobs() const {
   std::vector<CapturedJob> jobs;
   for (const Record& record : records_) {
     MutexLock lock(&record.mutex);
@@ -210,6 +214,11 @@ absl::Status JobCapture::Write(const std::string& path) const {
   StableSort(jobs, [](const CapturedJob& a, const CapturedJob& b) {
     return a.job.sequence < b.job.sequence;
   });
+  return jobs;
+}
+
+absl::Status JobCapture::Write(const std::string& path,
+                               absl::Span<const CapturedJob> jobs) const {
   return WriteFileAtomically(
       path, CaptureFileOf(function_name_, arguments_, results_, jobs));
 }
@@ -220,11 +229,13 @@ void JobCapture::WriteLater(uint64_t sequence) {
       is_writing_.exchange(true, std::memory_order_acq_rel)) {
     return;
   }
+  is_kept_.store(true, std::memory_order_release);
   TAKT_TRY {
     writer_->Post(
         [self = shared_from_this(), sequence] { self->WriteNow(sequence); });
   }
   TAKT_CATCH(const std::bad_alloc&) {
+    is_kept_.store(false, std::memory_order_release);
     is_writing_.store(false, std::memory_order_release);
     notices_.CaptureFailed(function_name_, "out of memory");
   }
@@ -234,7 +245,9 @@ void JobCapture::WriteNow(uint64_t sequence) {
   file_count_.fetch_add(1, std::memory_order_relaxed);
   absl::Status status;
   TAKT_TRY {
-    status = Write(PathOf(options_.path, sequence, ""));
+    const std::vector<CapturedJob> jobs = Jobs();
+    is_kept_.store(false, std::memory_order_release);
+    status = Write(PathOf(options_.path, sequence, ""), jobs);
     if (options_.write_trace != nullptr) {
       status.Update(
           options_.write_trace(PathOf(options_.path, sequence, ".pftrace")));
@@ -242,6 +255,7 @@ void JobCapture::WriteNow(uint64_t sequence) {
   }
   TAKT_CATCH(const std::bad_alloc&) { status = OutOfMemory(); }
   if (!status.ok()) notices_.CaptureFailed(function_name_, status.message());
+  is_kept_.store(false, std::memory_order_release);
   is_writing_.store(false, std::memory_order_release);
 }
 

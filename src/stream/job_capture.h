@@ -7,6 +7,10 @@
 // holds the lock of one record at a time: a job waits at most while one record
 // is copied.
 //
+// From the end of a job that is not met until its records are copied for the
+// file, the ring stays as it is, and jobs that begin meanwhile get no record.
+// So the file has the job, however late the thread that writes it wakes.
+//
 // Thread-safety: Begin(), and End() of a job that has begun, by the threads of
 // the stream's jobs, of which there is one at a time; the rest on any thread.
 // Lock order: the lock of a record is a leaf.
@@ -52,7 +56,9 @@ class JobCapture final : public std::enable_shared_from_this<JobCapture> {
   void End(const StreamJob& job, absl::Span<const vm::Value> results);
 
   // Writes the records to `path`, from the oldest job to the newest.
-  absl::Status Write(const std::string& path) const;
+  absl::Status Write(const std::string& path) const {
+    return Write(path, Jobs());
+  }
 
  private:
   struct Record {
@@ -66,8 +72,12 @@ class JobCapture final : public std::enable_shared_from_this<JobCapture> {
              std::vector<CaptureField> results, CaptureOptions options,
              BackgroundThread* writer);
 
-  // The record of the oldest job, for another one.
-  Record& TakeRecord();
+  // The record of the oldest job, for another one. Null: there is none now.
+  Record* TakeRecord();
+  // Copies of the records, from the oldest job to the newest.
+  std::vector<CapturedJob> Jobs() const;
+  absl::Status Write(const std::string& path,
+                     absl::Span<const CapturedJob> jobs) const;
   void WriteLater(uint64_t sequence);
   void WriteNow(uint64_t sequence);
 
@@ -79,9 +89,11 @@ class JobCapture final : public std::enable_shared_from_this<JobCapture> {
   BackgroundThread* const writer_;
   std::vector<Record> records_;
   std::atomic<uint64_t> taken_count_{0};
-  Record* in_flight_ = nullptr;  // The record of the job that began last.
+  // The record of the job that began last. Null: it has none.
+  Record* in_flight_ = nullptr;
   std::atomic<size_t> file_count_{0};
   std::atomic<bool> is_writing_{false};
+  std::atomic<bool> is_kept_{false};  // The ring stays as it is.
 };
 
 }  // namespace takt::stream

@@ -22,6 +22,7 @@ namespace {
 using sched::JobOutcome;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::SizeIs;
 
 struct CapturedFile {
   nlohmann::json header;
@@ -173,15 +174,43 @@ TEST_F(JobCaptureTest, JobsThatNeverBeganHaveNoInputs) {
   EXPECT_EQ(file.jobs()[1]["outcome"], "dropped");
 }
 
-TEST_F(JobCaptureTest, DroppedReleasesMayTakeTheRecordOfTheJobInFlight) {
-  const auto capture = Make("increment", 1).value();
-  Begin(*capture, 0, 1);
-  Drop(*capture, 1);
-  End(*capture, 0, 2);
-  const CapturedFile file = Write(*capture);
-  EXPECT_THAT(file.sequences(), ElementsAre(0));
-  EXPECT_FALSE(file.header.contains("job.0.input.0"));
-  EXPECT_EQ(file.Number("job.0.result.0"), 2);
+TEST_F(JobCaptureTest, DroppedReleasesLeaveTheJobInFlightItsRecord) {
+  for (const size_t job_count : {1, 2}) {
+    const auto capture = Make("increment", job_count).value();
+    Begin(*capture, 0, 1);
+    for (uint64_t i = 1; i < 6; ++i) Drop(*capture, i);
+    End(*capture, 0, 2);
+    const CapturedFile file = Write(*capture);
+    ASSERT_THAT(file.sequences(), SizeIs(job_count));
+    ASSERT_TRUE(file.header.contains("job.0.input.0"));
+    EXPECT_EQ(file.Number("job.0.input.0"), 1);
+    EXPECT_EQ(file.Number("job.0.result.0"), 2);
+  }
+}
+
+TEST_F(JobCaptureTest, TheFileHasTheJobsUpToTheOneThatWasNotMet) {
+  const auto capture = Make("increment", 2).value();
+  Begin(*capture, 0, 10);
+  End(*capture, 0, 11);
+  Begin(*capture, 1, 20);
+  End(*capture, 1, 21, JobOutcome::kMissed);
+  for (uint64_t i = 2; i < 6; ++i) {  // Before the file is written.
+    Begin(*capture, i, 30);
+    End(*capture, i, 31, JobOutcome::kMissed);
+    Drop(*capture, ++i);
+  }
+  Begin(*capture, 6, 40);
+  EXPECT_TRUE(writer_.RunOne());
+  End(*capture, 6, 41, JobOutcome::kMissed);
+  EXPECT_FALSE(writer_.RunOne());  // The job has no record.
+  const std::string stem = testing::TempDir() + "job_capture_miss-";
+  const CapturedFile file = Read(stem + "1.safetensors");
+  EXPECT_THAT(file.sequences(), ElementsAre(0, 1));
+  EXPECT_EQ(file.Number("job.1.input.0"), 20);
+  EXPECT_EQ(file.Number("job.1.result.0"), 21);
+  Begin(*capture, 7, 50);
+  End(*capture, 7, 51);
+  EXPECT_THAT(Write(*capture).sequences(), ElementsAre(1, 7));
 }
 
 TEST_F(JobCaptureTest, AJobThatIsNotMetWritesAFile) {
