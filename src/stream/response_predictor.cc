@@ -17,6 +17,14 @@ constexpr double kStep = 0.002;
 // The upper limit of the part, so that a long time without a slow job does not
 // make the predictions too short.
 constexpr double kLargestPart = 2 * kTargetPart;
+// The same step for the margin of jobs that wait. They are fewer.
+constexpr double kWaitStep = 0.03;
+// Beyond all durations, and within an int64_t.
+constexpr double kLongestNs = 9e18;
+
+int64_t ToNs(double ns) {
+  return static_cast<int64_t>(std::min(ns + 0.5, kLongestNs));
+}
 
 }  // namespace
 
@@ -57,12 +65,42 @@ void ResponsePredictor::Add(int64_t duration_ns) {
     exceeding_part_ += kStep * (kTargetPart - (exceeds ? 1 : 0));
     exceeding_part_ = std::clamp(exceeding_part_, 0.0, kLargestPart);
   }
-  if (count_ == kWindow) Remove(ring_[next_]);
+  if (count_ == kWindow) {
+    Remove(ring_[next_]);
+    sum_ns_ -= ring_[next_];
+  }
   Insert(duration_ns);
+  sum_ns_ += duration_ns;
   ring_[next_] = duration_ns;
   next_ = (next_ + 1) % kWindow;
   predicted_ = {Quantile(0.5), Quantile(exceeding_part_)};
   TAKT_DCHECK(predicted_.median_ns <= predicted_.q99_ns);
+}
+
+ResponsePredictor::Durations ResponsePredictor::PredictAfter(
+    Durations rest, size_t count) const {
+  TAKT_DCHECK(count_ > 0 && count > 0);
+  const auto jobs = static_cast<double>(count);
+  const auto q99_ns = static_cast<double>(predicted_.q99_ns);
+  const double mean_ns = std::min(
+      static_cast<double>(sum_ns_) / static_cast<double>(count_), q99_ns);
+  const auto rest_ns = static_cast<double>(rest.median_ns);
+  const double rest_margin_ns = static_cast<double>(rest.q99_ns) - rest_ns;
+  const double margin_ns = q99_ns - mean_ns;
+  const double sum_ns = rest_margin_ns + jobs * margin_ns;
+  const double root_ns =
+      std::sqrt(rest_margin_ns * rest_margin_ns + jobs * margin_ns * margin_ns);
+  const double before_ns = rest_ns + (jobs - 1) * mean_ns;
+  const auto median_ns = static_cast<double>(predicted_.median_ns);
+  const double late_ns =
+      before_ns + mean_ns + root_ns + dependence_ * (sum_ns - root_ns);
+  return {ToNs(before_ns + median_ns),
+          ToNs(std::max(late_ns, before_ns + median_ns))};
+}
+
+void ResponsePredictor::AddWait(bool has_kept) {
+  dependence_ -= kWaitStep * (kTargetPart - (has_kept ? 0 : 1));
+  dependence_ = std::clamp(dependence_, 0.0, 1.0);
 }
 
 }  // namespace takt::stream

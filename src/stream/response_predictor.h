@@ -11,6 +11,11 @@
 // Durations are those of a job alone: from when it could begin, because it was
 // released and the job before it had ended, to its end.
 //
+// Jobs one after the other take the sum of their means, and a margin. If their
+// durations do not depend on each other, the margin is the square root of the
+// sum of the squares of their margins; if all are slow together, it is the sum.
+// Where it lies between the two is learned in the same way.
+//
 // Thread-safety: none. Allocates: never.
 #ifndef TAKT_STREAM_RESPONSE_PREDICTOR_H_
 #define TAKT_STREAM_RESPONSE_PREDICTOR_H_
@@ -39,8 +44,13 @@ class ResponsePredictor {
   // The number of jobs that the predictions rest on.
   size_t count() const { return count_; }
   Durations Predict() const { return predicted_; }
+  // The time for what is left of the job in flight, and `count` jobs after it.
+  // There is at least one job to predict from.
+  Durations PredictAfter(Durations rest, size_t count) const;
   // Adds a job that has ended.
   void Add(int64_t duration_ns);
+  // A job that waited for others kept to its prediction, or did not.
+  void AddWait(bool has_kept);
 
  private:
   void Remove(int64_t duration_ns);
@@ -51,7 +61,11 @@ class ResponsePredictor {
   std::array<int64_t, kWindow> sorted_;  // The same, ascending.
   size_t next_ = 0;                      // The oldest one once all are there.
   size_t count_ = 0;
+  int64_t sum_ns_ = 0;     // Of the window.
   double exceeding_part_;  // Of jobs that may exceed the 99 % prediction.
+  // Where the margin of several jobs lies: 0, at the root of the squares; 1, at
+  // the sum.
+  double dependence_ = 0;
   Durations predicted_;
 };
 

@@ -13,7 +13,11 @@ void Stream::LearnDuration(const StreamJob& job) {
   last_end_ns_ = job.end_ns;
   const bool is_done = job.outcome == sched::JobOutcome::kMet ||
                        job.outcome == sched::JobOutcome::kMissed;
-  if (is_done) predictor_.Add(job.end_ns - could_begin_ns);
+  if (!is_done) return;
+  predictor_.Add(job.end_ns - could_begin_ns);
+  if (could_begin_ns > job.origin_ns) {
+    predictor_.AddWait(job.end_ns <= job.predicted_end_ns);
+  }
 }
 
 Prediction Stream::PredictLocked(int64_t release_ns, int64_t now_ns) const {
@@ -21,25 +25,23 @@ Prediction Stream::PredictLocked(int64_t release_ns, int64_t now_ns) const {
   prediction.release_ns = release_ns;
   prediction.job_count = predictor_.count();
   if (predictor_.count() == 0) return prediction;
-  const ResponsePredictor::Durations job = predictor_.Predict();
   // The jobs before this one: the one in flight, then those that wait.
-  int64_t median_ns = release_ns;
-  int64_t q99_ns = release_ns;
+  ResponsePredictor::Durations rest = {0, 0};
+  int64_t from_ns = release_ns;
   if (in_flight_.has_value()) {
+    const ResponsePredictor::Durations job = predictor_.Predict();
     const int64_t began_ns = std::max(in_flight_->job.origin_ns, last_end_ns_);
-    const auto end = [&](int64_t duration_ns) {
-      return std::max(
-          {DeadlineAfter(began_ns, duration_ns), now_ns, release_ns});
+    from_ns = std::max(now_ns, release_ns);
+    const auto left = [&](int64_t duration_ns) {
+      return std::max<int64_t>(DeadlineAfter(began_ns, duration_ns) - from_ns,
+                               0);
     };
-    median_ns = end(job.median_ns);
-    q99_ns = end(job.q99_ns);
+    rest = {left(job.median_ns), left(job.q99_ns)};
   }
-  for (size_t i = 0; i <= pending_.size(); ++i) {
-    median_ns = DeadlineAfter(median_ns, job.median_ns);
-    q99_ns = DeadlineAfter(q99_ns, job.q99_ns);
-  }
-  prediction.median_ns = median_ns;
-  prediction.q99_ns = q99_ns;
+  const ResponsePredictor::Durations all =
+      predictor_.PredictAfter(rest, pending_.size() + 1);
+  prediction.median_ns = DeadlineAfter(from_ns, all.median_ns);
+  prediction.q99_ns = DeadlineAfter(from_ns, all.q99_ns);
   TAKT_DCHECK(prediction.median_ns <= prediction.q99_ns);
   return prediction;
 }

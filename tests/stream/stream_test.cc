@@ -696,6 +696,26 @@ TEST_F(StreamTest, APredictionCountsTheJobInFlightAndThoseThatWait) {
   stream->Stop();
 }
 
+TEST_F(StreamTest, PredictionsOfJobsThatWaitBecomeLongerIfTheyAreNotKept) {
+  const Ref<Stream> stream = Make("tick", Periodic(100));
+  int call_count = 0;
+  call_ns_ = 290;
+  during_call_ = [&] {  // Two jobs in a row make the next ones wait.
+    call_ns_ = ++call_count % 12 < 2 ? 290 : 10;
+    return absl::OkStatus();
+  };
+  ASSERT_TRUE(stream->Start(100).ok());
+  clock_->AdvanceTo(1'000'000);
+  const auto told_ns = [&](size_t index) {
+    const StreamJob& job = ended_[index].job;
+    return job.predicted_end_ns - job.origin_ns;
+  };
+  // The second of the long jobs: 190 of the first are left at its release.
+  EXPECT_LT(told_ns(13), 400);
+  EXPECT_NEAR(told_ns(9'001), 190 + 290, 5);
+  stream->Stop();
+}
+
 TEST_F(StreamTest, AStreamWithoutASchedulerHasNoBound) {
   const Ref<Stream> stream = Make("tick", Periodic(100));
   EXPECT_EQ(stream->ResponseBound(), kInfiniteFuture);
