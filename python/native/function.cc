@@ -80,17 +80,36 @@ void CallOnDone(void* user_data, takt_invocation_t* invocation,
 
 }  // namespace
 
-int64_t ToNs(nb::handle seconds, const char* what) {
-  if (PyUnicode_Check(seconds.ptr()) != 0) {
-    RaiseUnexpected(what, "seconds", seconds);
+namespace {
+
+double ToDouble(nb::handle value, const char* what, const char* expected) {
+  if (PyNumber_Check(value.ptr()) == 0) {
+    RaiseUnexpected(what, expected, value);
   }
-  const double value = nb::cast<double>(nb::float_(seconds));
+  return nb::cast<double>(nb::float_(value));
+}
+
+}  // namespace
+
+int64_t ToNs(nb::handle seconds, const char* what) {
+  const double value = ToDouble(seconds, what, "seconds");
   // 2^63 ns are some 292 years.
   if (!(value >= 0 && value <= 9e9)) {
     RaiseInvalidArgument(std::string(what) + ": " + std::to_string(value) +
                          " s is no length of time");
   }
-  return static_cast<int64_t>(std::llround(value * 1e9));
+  return std::max<int64_t>(std::llround(value * 1e9), value > 0 ? 1 : 0);
+}
+
+uint32_t ToPermille(nb::handle part, const char* what) {
+  const double value = ToDouble(part, what, "a number");
+  const double permille = std::round(value * 1000);
+  const bool is_lost = permille == 0 && value != 0;
+  if (is_lost || !(permille >= 0 && permille <= INT32_MAX)) {
+    RaiseInvalidArgument(std::string(what) + ": " + std::to_string(value) +
+                         " is no number of thousandths");
+  }
+  return static_cast<uint32_t>(permille);
 }
 
 int64_t DeadlineOf(nb::handle timeout) {

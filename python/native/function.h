@@ -31,8 +31,12 @@ struct CallOptions {
 };
 
 // Seconds, an int or a float, in ns. Throws takt.InvalidArgument for what is
-// no length of time; `what` names it.
+// no length of time; `what` names it. What is above 0 is at least 1 ns.
 int64_t ToNs(nanobind::handle seconds, const char* what);
+
+// A number in thousandths. Throws takt.InvalidArgument for what is below 0, no
+// number, or so small that it would become 0.
+uint32_t ToPermille(nanobind::handle part, const char* what);
 
 // The words of a set of CPUs, an iterable of int.
 std::vector<uint64_t> ToCpuWords(nanobind::handle cpus);

@@ -57,8 +57,8 @@ std::unique_ptr<Instance> CreateInstance(
     int32_t workers, const std::optional<std::string>& worker_cpus,
     int32_t worker_fifo_priority, int32_t timer_fifo_priority, double spin,
     double timer_spin, const std::string& policy, double window, double aging,
-    const std::string& cores_path, int32_t cores_share_permille,
-    double worker_budget, double worker_period) {
+    const std::string& cores_path, nb::handle cores_share, double worker_budget,
+    double worker_period) {
   takt_instance_options_t options;
   takt_instance_options_init(&options);
   options.worker_count = workers;
@@ -68,7 +68,8 @@ std::unique_ptr<Instance> CreateInstance(
   options.worker_spin_ns = ToNs(nb::float_(spin), "spin");
   options.timer_spin_ns = ToNs(nb::float_(timer_spin), "timer_spin");
   if (!cores_path.empty()) options.cores_path = cores_path.c_str();
-  options.cores_share_permille = cores_share_permille;
+  options.cores_share_permille =
+      static_cast<int32_t>(ToPermille(cores_share, "cores_share"));
   options.worker_budget_ns = ToNs(nb::float_(worker_budget), "worker_budget");
   options.worker_period_ns = ToNs(nb::float_(worker_period), "worker_period");
   takt_scheduler_options_t scheduler;
@@ -495,9 +496,8 @@ void BindInstance(nb::module_& module) {
            nb::arg("worker_cpus").none(), nb::arg("worker_fifo_priority"),
            nb::arg("timer_fifo_priority"), nb::arg("spin"),
            nb::arg("timer_spin"), nb::arg("policy"), nb::arg("window"),
-           nb::arg("aging"), nb::arg("cores_path"),
-           nb::arg("cores_share_permille"), nb::arg("worker_budget"),
-           nb::arg("worker_period"))
+           nb::arg("aging"), nb::arg("cores_path"), nb::arg("cores_share"),
+           nb::arg("worker_budget"), nb::arg("worker_period"))
       .def("device", &CreateDevice, nb::arg("name"),
            nb::arg("memory_budget") = 0, nb::arg("learn_costs") = true)
       .def("npu", &CreateNpu, nb::arg("driver"), nb::kw_only(),

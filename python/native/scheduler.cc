@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "errors.h"
+#include "function.h"
 #include "instance.h"
 #include "quantiles.h"
 
@@ -46,9 +47,9 @@ void SetAvailable(const Instance& instance, uint32_t resource,
 }
 
 void SetSpeed(const Instance& instance, const std::string& pool,
-              uint32_t permille) {
-  Check(
-      takt_scheduler_set_speed(instance.handle.get(), pool.c_str(), permille));
+              nb::handle speed) {
+  Check(takt_scheduler_set_speed(instance.handle.get(), pool.c_str(),
+                                 ToPermille(speed, "speed")));
 }
 
 void SetHot(const Instance& instance, bool is_hot) {
@@ -127,7 +128,7 @@ void BindScheduler(nb::module_& module) {
   module.def("scheduler_set_available", &SetAvailable, nb::arg("instance"),
              nb::arg("resource"), nb::arg("is_available"));
   module.def("scheduler_set_speed", &SetSpeed, nb::arg("instance"),
-             nb::arg("pool"), nb::arg("permille"));
+             nb::arg("pool"), nb::arg("speed"));
   module.def("scheduler_set_hot", &SetHot, nb::arg("instance"),
              nb::arg("is_hot"));
   module.def("scheduler_mode", &QueryMode, nb::arg("instance"));

@@ -177,8 +177,7 @@ class Stream {
       from.met_min = met.first;
       from.met_window = met.second;
     }
-    from.share_permille =
-        ToOption<uint32_t>(options["share_permille"], "share");
+    from.share_permille = ToPermille(options["share"], "share");
     from.weight = ToOption<uint32_t>(options["weight"], "weight");
     callbacks_->on_result = ToCallback(options["on_result"], "on_result");
     callbacks_->on_error = ToCallback(options["on_error"], "on_error");
@@ -304,11 +303,12 @@ class Stream {
   }
 
   // Times that are not known are None.
-  nb::dict Predict(int64_t release_ns, int64_t step_ns, bool with_bound) const {
+  nb::dict Predict(nb::handle release_ns, nb::handle step,
+                   bool with_bound) const {
     takt_stream_predict_options_t options;
     takt_stream_predict_options_init(&options);
-    options.release_ns = release_ns;
-    options.step_ns = step_ns;
+    options.release_ns = ToOption<int64_t>(release_ns, "release_ns");
+    options.step_ns = ToNs(step, "step");
     options.with_bound = with_bound;
     takt_stream_prediction_t from = {};
     from.struct_size = sizeof(from);
@@ -387,8 +387,8 @@ void BindStream(nb::module_& module) {
       .def("publish_input", &Stream::PublishInput)
       .def("take_output", &Stream::TakeOutput)
       .def("statistics", &Stream::Statistics)
-      .def("predict", &Stream::Predict, nb::arg("release_ns"),
-           nb::arg("step_ns"), nb::arg("with_bound"))
+      .def("predict", &Stream::Predict, nb::arg("release_ns"), nb::arg("step"),
+           nb::arg("with_bound"))
       .def("admit", &Stream::Admit, nb::arg("promise") = false);
 }
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Sequence
 
+from .errors import InvalidArgument
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -21,7 +23,7 @@ def empty(shape: int | Sequence[int], dtype: Any = "float32") -> np.ndarray:
 
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     if any(size < 0 for size in sizes):
-        raise ValueError(f"shape {sizes}: a size is below 0")
+        raise InvalidArgument(f"shape {sizes}: a size is below 0")
     byte_count = math.prod(sizes) * np.dtype(dtype).itemsize
     memory = np.empty(byte_count + _ALIGNMENT, np.uint8)
     begin = -memory.ctypes.data % _ALIGNMENT

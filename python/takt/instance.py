@@ -58,19 +58,19 @@ class Scheduler:
 
     def set_speed(self, pool: str, speed: float) -> None:
         """How fast the resources of a pool are; 1 is nominal."""
-        _native.scheduler_set_speed(self._native, pool, round(speed * 1000))
+        _native.scheduler_set_speed(self._native, pool, speed)
 
     def set_hot(self, is_hot: bool) -> None:
         """Says that the machine is too hot."""
         _native.scheduler_set_hot(self._native, is_hot)
 
-    def save_profile(self, path: str) -> None:
+    def save_profile(self, path: str | os.PathLike[str]) -> None:
         """Writes what it has learned of durations."""
-        _native.scheduler_save_profile(self._native, path)
+        _native.scheduler_save_profile(self._native, os.fspath(path))
 
-    def load_profile(self, path: str) -> int:
+    def load_profile(self, path: str | os.PathLike[str]) -> int:
         """Reads such a file; gives the number of records."""
-        return _native.scheduler_load_profile(self._native, path)
+        return _native.scheduler_load_profile(self._native, os.fspath(path))
 
 
 class Instance:
@@ -111,7 +111,7 @@ class Instance:
         timer_spin: float = 0.0,
         window: float = 0.0,
         aging: float = 1.0,
-        cores_path: str = "",
+        cores_path: str | os.PathLike[str] = "",
         cores_share: float = 0.0,
         worker_budget: float = 0.0,
         worker_period: float = 0.0,
@@ -128,8 +128,8 @@ class Instance:
             policy=policy,
             window=window,
             aging=aging,
-            cores_path=cores_path,
-            cores_share_permille=round(cores_share * 1000),
+            cores_path=os.fspath(cores_path),
+            cores_share=cores_share,
             worker_budget=worker_budget,
             worker_period=worker_period,
         )
@@ -187,7 +187,7 @@ class Instance:
 
     def npu(
         self,
-        driver: str = "host",
+        driver: str | os.PathLike[str] = "host",
         *,
         driver_options: str = "",
         time_limit: float = 1.0,
@@ -195,7 +195,7 @@ class Instance:
         fall_back_to_cpu: bool = True,
         native_code: bool = False,
         may_route_to_cpu: bool = True,
-        lease_path: str = "",
+        lease_path: str | os.PathLike[str] = "",
     ) -> _native.Device:
         """A device with an NPU, for `takt.load(path, device=...)`.
 
@@ -213,14 +213,14 @@ class Instance:
         `device.npu_statistics()` counts operations, failures and reactions.
         """
         return self._native.npu(
-            driver,
+            os.fspath(driver),
             driver_options=driver_options,
             time_limit=time_limit,
             retries=retries,
             fall_back_to_cpu=fall_back_to_cpu,
             native_code=native_code,
             may_route_to_cpu=may_route_to_cpu,
-            lease_path=lease_path,
+            lease_path=os.fspath(lease_path),
         )
 
     def load(self, source: Any, **options: Any) -> LoadedModule:
@@ -300,7 +300,7 @@ class Instance:
             criticality=criticality,
             late=late,
             met=met,
-            share_permille=round(share * 1000),
+            share=share,
             weight=weight,
             priority=priority,
             cpus=cpus,

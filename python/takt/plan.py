@@ -128,7 +128,7 @@ class PlanRun:
 
     def __init__(self, instance: Instance, plan: Plan, streams: dict[str, Any], mode: str, late: str, timing: str):
         if mode not in ("strict", "adaptive"):
-            raise ValueError(f'mode "{mode}": expected "strict" or "adaptive"')
+            raise InvalidArgument(f'mode "{mode}": expected "strict" or "adaptive"')
         if not isinstance(plan, Plan):
             raise InvalidArgument(f"plan: expected a takt.plan.Plan, got {plan!r:.100}")
         self._native = _native.PlanRun(
@@ -245,7 +245,7 @@ def solve(
     if rounds is None:
         rounds = 1 if seeds == 1 else 2
     if seeds < 1 or rounds < 1:
-        raise ValueError(f"seeds {seeds}, rounds {rounds}: expected 1 and more")
+        raise InvalidArgument(f"seeds {seeds}, rounds {rounds}: expected 1 and more")
     best: Solution | None = None
     tried: list[dict[str, Any]] = []
     for round_ in range(rounds):

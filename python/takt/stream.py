@@ -97,7 +97,7 @@ class Stream:
         are the same in control steps from the release. "bound_ns", with
         `with_bound`, is admission's bound. None: unknown.
         """
-        return self._native.predict(release_ns, round(step * 1e9), with_bound)
+        return self._native.predict(release_ns, step, with_bound)
 
     def __repr__(self) -> str:
         return f"<takt.Stream of {self.function.name}>"

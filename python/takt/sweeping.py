@@ -12,7 +12,7 @@ import sys
 import tempfile
 from typing import Any, Callable, Iterable, Sequence
 
-from .errors import Error
+from .errors import Error, InvalidArgument
 from .tools import find_tool
 
 # The longest that one run of the simulator may take.
@@ -87,7 +87,7 @@ class Table:
         elif path.suffix == ".html":
             path.write_text(_page(self), encoding="utf-8")
         else:
-            raise ValueError(f"{path}: the name ends with neither .html nor .json")
+            raise InvalidArgument(f"{path}: the name ends with neither .html nor .json")
 
 
 def sweep(

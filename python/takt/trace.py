@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from . import _native
-from .errors import FailedPrecondition
+from .errors import FailedPrecondition, InvalidArgument
 
 _FORMATS = {
     ".html": "html",
@@ -37,7 +37,7 @@ class Trace:
         ending = os.path.splitext(path)[1]
         if ending not in _FORMATS:
             known = ", ".join(_FORMATS)
-            raise ValueError(f"{path}: the name ends with none of {known}")
+            raise InvalidArgument(f"{path}: the name ends with none of {known}")
         self._native.write(path, _FORMATS[ending])
 
     @property

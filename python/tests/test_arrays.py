@@ -7,7 +7,7 @@ import takt
 
 
 def test_a_shape_has_no_size_below_0():
-    with pytest.raises(ValueError, match="below 0"):
+    with pytest.raises(takt.InvalidArgument, match="below 0"):
         takt.empty((4, -1))
 
 

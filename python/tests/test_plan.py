@@ -40,7 +40,7 @@ def test_what_cannot_be_solved_says_why(folder, tmp_path):
         takt.plan.solve(tmp_path / "damaged.fjs")
     with pytest.raises(takt.Error, match="topology"):
         takt.plan.solve(folder / "robot.json")
-    with pytest.raises(ValueError, match="seeds 0"):
+    with pytest.raises(takt.InvalidArgument, match="seeds 0"):
         takt.plan.solve(folder / "shot.json", seeds=0)
 
 

@@ -146,7 +146,7 @@ def test_what_a_stream_is_bound_to_is_checked(testdata):
     with takt.Instance(workers=1, policy="job-shop") as robot:
         with pytest.raises(TypeError, match="stream frame"):
             robot.run_plan(plan, {"frame": 3})
-        with pytest.raises(ValueError, match="mode"):
+        with pytest.raises(takt.InvalidArgument, match="mode"):
             robot.run_plan(plan, {}, mode="loose")
         with pytest.raises(takt.InvalidArgument, match="plan: expected a takt.plan.Plan, got 3"):
             robot.run_plan(3, {})

@@ -42,12 +42,14 @@ def test_the_scheduler_says_what_it_has_and_did(testdata, tmp_path):
         scheduler.set_hot(False)
         with pytest.raises(takt.FailedPrecondition, match="window"):
             scheduler.windows
-        scheduler.save_profile(str(tmp_path / "learned"))
-        assert scheduler.load_profile(str(tmp_path / "learned")) >= 0
+        scheduler.save_profile(tmp_path / "learned")
+        assert scheduler.load_profile(tmp_path / "learned") >= 0
         with pytest.raises(takt.Error):
             scheduler.set_available(99, False)
         with pytest.raises(takt.Error, match="no_such_pool"):
             scheduler.set_speed("no_such_pool", 0.5)
+        with pytest.raises(takt.InvalidArgument, match="speed: nan"):
+            scheduler.set_speed("cores", float("nan"))
 
 
 def test_streams_have_shares_and_weights(testdata):
@@ -62,6 +64,9 @@ def test_streams_have_shares_and_weights(testdata):
             robot.stream(module.mul, share=0.6, **logger)
         with pytest.raises(takt.InvalidArgument, match="share: a hard stream"):
             robot.stream(module.mul, share=0.1, arrival="input", criticality="hard", deadline=1.0)
+        for share in (float("nan"), float("inf"), -0.0001, 0.0004, 1.001, "all", None):
+            with pytest.raises(takt.InvalidArgument, match="share: "):
+                robot.stream(module.mul, share=share, **logger)
     with takt.Instance(workers=1, policy="off") as robot:
         module = robot.load(testdata / "api/simple_mul.vmfb")
         with pytest.raises(takt.InvalidArgument, match="weight: nothing schedules"):
@@ -70,12 +75,15 @@ def test_streams_have_shares_and_weights(testdata):
 
 def test_processes_share_cores_by_a_file(testdata, tmp_path):
     path = tmp_path / "cores"
-    with takt.Instance(workers=2, cores_path=str(path), cores_share=0.3) as robot:
+    with takt.Instance(workers=2, cores_path=path, cores_share=0.3) as robot:
         module = robot.load(testdata / "api/simple_mul.vmfb")
         assert module.mul([1, 2, 3, 4], [2, 2, 2, 2]).tolist() == [2, 4, 6, 8]
         assert path.stat().st_size > 0
     with pytest.raises(takt.InvalidArgument, match="cores_path"):
         takt.Instance(workers=2, cores_share=0.3)
+    for share in (float("nan"), 0.0001):
+        with pytest.raises(takt.InvalidArgument, match="cores_share: "):
+            takt.Instance(workers=2, cores_path=path, cores_share=share)
     path.write_text("something else")
     with takt.Instance(workers=2, cores_path=str(path)) as robot:
         with pytest.raises(takt.FailedPrecondition, match="another kind"):

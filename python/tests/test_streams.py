@@ -73,6 +73,11 @@ def test_a_stream_predicts_when_its_next_result_is_there(module):
         assert next["q99_steps"] == -(-(next["q99_ns"] - release_ns) // 10**6)
         assert next["bound_ns"] is None
         assert stream.statistics["predicted"] == 2
+        short = stream.predict(release_ns=release_ns, step=1e-10)
+        assert short["q99_steps"] == short["q99_ns"] - release_ns  # Steps of 1 ns.
+        for options in ({"step": float("nan")}, {"step": -1e-3}, {"release_ns": 2**63}):
+            with pytest.raises(takt.InvalidArgument, match=list(options)[0]):
+                stream.predict(**options)
 
 
 def test_a_trace_explains_the_jobs_of_streams(module):
@@ -214,7 +219,7 @@ def test_traces_have_the_jobs(module, tmp_path):
     for name in ("run.takt-trace", "run.pftrace"):
         trace.save(tmp_path / name)
         assert len(takt.Trace.load(tmp_path / name).events) == len(trace.events)
-    with pytest.raises(ValueError, match="run.pdf"):
+    with pytest.raises(takt.InvalidArgument, match="run.pdf"):
         trace.save(tmp_path / "run.pdf")
 
 

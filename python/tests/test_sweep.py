@@ -68,7 +68,7 @@ def test_pages_have_plots_a_chart_and_a_table(files, tmp_path):
     assert {text.text for text in gantt.findall("text")} >= {"big 0", "little 0"}
     assert len(gantt.findall("rect")) > 10
     table.save(tmp_path / "sweep.json")
-    with pytest.raises(ValueError, match="sweep.pdf"):
+    with pytest.raises(takt.InvalidArgument, match="sweep.pdf"):
         table.save(tmp_path / "sweep.pdf")
 
 
