@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -10,6 +11,9 @@
 
 namespace takt {
 namespace {
+
+// No file of this kind is longer.
+constexpr off_t kSizeMax = 1 << 16;
 
 struct flock LockOf(off_t first, off_t count, bool is_locked) {
   struct flock lock;
@@ -29,7 +33,8 @@ absl::Status SharedFileError(int error, absl::string_view kind,
 }
 
 absl::StatusOr<UniqueFd> OpenSharedFile(absl::string_view kind,
-                                        const std::string& path) {
+                                        const std::string& path,
+                                        uint64_t magic) {
   UniqueFd file(
       open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0660));
   if (!file.valid()) return SharedFileError(errno, kind, path);
@@ -40,6 +45,19 @@ absl::StatusOr<UniqueFd> OpenSharedFile(absl::string_view kind,
   if (!S_ISREG(status.st_mode)) {
     return absl::FailedPreconditionError(
         absl::StrCat(kind, " file ", path, ": not a regular file"));
+  }
+  uint64_t found = 0;
+  if (pread(file.get(), &found, sizeof(found), 0) < 0) {
+    return SharedFileError(errno, kind, path);
+  }
+  // A file that only begins with zeros is somebody's data.
+  if (found != magic && (found != 0 || status.st_size > kSizeMax)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        kind, " file ", path, ": a file of another kind or version"));
+  }
+  if (pwrite(file.get(), &magic, sizeof(magic), 0) !=
+      static_cast<ssize_t>(sizeof(magic))) {
+    return SharedFileError(errno, kind, path);
   }
   return file;
 }

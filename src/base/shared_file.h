@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
@@ -23,10 +24,13 @@ absl::Status SharedFileError(int error, absl::string_view kind,
                              const std::string& path);
 
 // Opens the file for reading and writing, or makes it with the mode 0660 and
-// the process's mask. Errors: FAILED_PRECONDITION if it is no regular file, and
-// those of opening; each names `kind` and the path.
+// the process's mask. It begins with `magic`, or is new, or was cut off, and
+// then gets it. Errors: FAILED_PRECONDITION if it is no regular file, or of
+// another kind, and those of opening and writing; each names `kind` and the
+// path.
 absl::StatusOr<UniqueFd> OpenSharedFile(absl::string_view kind,
-                                        const std::string& path);
+                                        const std::string& path,
+                                        uint64_t magic);
 
 // Locks or unlocks a byte, which need not exist. False if another open file has
 // locked it.

@@ -1,6 +1,5 @@
 #include "exec/core_file.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,7 +15,6 @@
 namespace takt::exec {
 namespace {
 
-constexpr char kKind[] = "cores";
 constexpr uint64_t kMagic = 0x313045524f434b54;  // "TKCORE01"
 constexpr off_t kSlotsOffset = 64;
 // The bytes that are locked lie behind the contents.
@@ -28,20 +26,7 @@ static_assert(sizeof(CoreFile::Slot) == 192);
 }  // namespace
 
 absl::StatusOr<CoreFile> CoreFile::Join(const std::string& path) {
-  TAKT_ASSIGN_OR_RETURN(UniqueFd file, OpenSharedFile(kKind, path));
-  uint64_t magic = 0;
-  if (pread(file.get(), &magic, sizeof(magic), 0) < 0) {
-    return SharedFileError(errno, kKind, path);
-  }
-  // 0: it is new, or was cut off.
-  if (magic != 0 && magic != kMagic) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "cores file ", path, ": a file of another kind or version"));
-  }
-  if (pwrite(file.get(), &kMagic, sizeof(kMagic), 0) !=
-      static_cast<ssize_t>(sizeof(kMagic))) {
-    return SharedFileError(errno, kKind, path);
-  }
+  TAKT_ASSIGN_OR_RETURN(UniqueFd file, OpenSharedFile("cores", path, kMagic));
   for (uint32_t slot = 0; slot < kSlotCount; ++slot) {
     if (!SetByteLock(file.get(), kAliveBytes + slot, true)) continue;
     CoreFile joined(std::move(file), slot);

@@ -41,15 +41,7 @@ LeaseFile::Contents NewContents() {
 }  // namespace
 
 absl::StatusOr<LeaseFile> LeaseFile::Join(const std::string& path) {
-  TAKT_ASSIGN_OR_RETURN(UniqueFd file, OpenSharedFile("lease", path));
-  uint64_t magic = 0;
-  const ssize_t got = pread(file.get(), &magic, sizeof(magic), 0);
-  if (got < 0) return PathError(errno, path);
-  // 0: another process is about to write it.
-  if (got > 0 && magic != 0 && magic != kMagic) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "lease file ", path, ": a file of another kind or version"));
-  }
+  TAKT_ASSIGN_OR_RETURN(UniqueFd file, OpenSharedFile("lease", path, kMagic));
   UniqueFd changes(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (!changes.valid()) return PathError(errno, path);
   if (inotify_add_watch(changes.get(), path.c_str(), IN_MODIFY) < 0) {
