@@ -181,6 +181,10 @@ Recording Tracer::Collect(bool take) {
     recording.lost_count += lost;
     if (take) thread.first += lost + count;
     if (count == 0) continue;
+    if (lost > 0) {
+      recording.complete_ns =
+          std::max(recording.complete_ns, recording.events[begin].end_ns());
+    }
     const auto own = static_cast<uint16_t>(recording.tracks.size());
     recording.tracks.push_back(thread.track);
     for (size_t i = begin; i < recording.events.size(); ++i) {

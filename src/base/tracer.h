@@ -49,6 +49,7 @@ struct Recording {
   std::vector<TrackInfo> tracks;   // The first is that of no track.
   std::vector<Event> events;       // Thread by thread, in order of recording.
   uint64_t lost_count = 0;  // Overwritten, or of a thread without a ring.
+  int64_t complete_ns = 0;  // No event that ended later was overwritten.
 };
 
 class Tracer final : public Object {

@@ -230,6 +230,7 @@ Explanation Explain(const Trace& trace, size_t job_count_max) {
   explanation.is_simulated = trace.is_simulated();
   explanation.lost_count = trace.lost_count();
   explanation.skipped_count = accounts.skipped_count;
+  explanation.incomplete_count = accounts.incomplete_count;
   std::vector<StreamJobs> streams(trace.tracks().size());
   for (const JobAccount& job : accounts.jobs) {
     streams[job.track].push_back(&job);
@@ -243,9 +244,6 @@ Explanation Explain(const Trace& trace, size_t job_count_max) {
 }
 
 std::string ExplanationText(const Explanation& explanation) {
-  if (explanation.streams.empty()) {
-    return "the trace has no job of a stream that ended\n";
-  }
   std::string text;
   if (explanation.lost_count > 0) {
     absl::StrAppendFormat(&text,
@@ -253,9 +251,20 @@ std::string ExplanationText(const Explanation& explanation) {
                           "below\n",
                           explanation.lost_count);
   }
+  if (explanation.incomplete_count > 0) {
+    absl::StrAppendFormat(&text,
+                          "%d jobs are left out, since events of their time "
+                          "were lost: record more events of each thread\n",
+                          explanation.incomplete_count);
+  }
   if (explanation.skipped_count > 0) {
     absl::StrAppendFormat(&text, "%d jobs were left out\n",
                           explanation.skipped_count);
+  }
+  if (explanation.streams.empty()) {
+    absl::StrAppend(&text, "the trace has no ",
+                    explanation.incomplete_count > 0 ? "other " : "",
+                    "job of a stream that ended\n");
   }
   for (const ExplainedStream& stream : explanation.streams) {
     absl::StrAppendFormat(
@@ -313,6 +322,7 @@ std::string ExplanationJson(const Explanation& explanation) {
   json["simulated"] = explanation.is_simulated;
   json["lost"] = explanation.lost_count;
   json["skipped"] = explanation.skipped_count;
+  json["incomplete"] = explanation.incomplete_count;
   json["streams"] = Json::array();
   for (const ExplainedStream& stream : explanation.streams) {
     Json jobs = Json::array();

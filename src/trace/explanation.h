@@ -41,6 +41,7 @@ struct Explanation {
   bool is_simulated = false;
   uint64_t lost_count = 0;               // Events of the trace.
   uint64_t skipped_count = 0;            // Jobs without an account.
+  uint64_t incomplete_count = 0;         // Jobs whose events are lost.
   std::vector<ExplainedStream> streams;  // In the trace's order.
 };
 

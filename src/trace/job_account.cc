@@ -342,7 +342,9 @@ JobAccounts AccountForJobs(const Trace& trace) {
     const Waits waits = {
         std::max(release_ns, account.origin_ns),
         std::exchange(last_end_ns[event.track], event.time_ns)};
-    if (accountant.Account(event.id, waits, &account)) {
+    if (account.origin_ns < trace.complete_ns()) {
+      ++accounts.incomplete_count;
+    } else if (accountant.Account(event.id, waits, &account)) {
       account.slowest = accountant.SlowestOf(event.id);
       accounts.jobs.push_back(std::move(account));
     } else {

@@ -68,6 +68,8 @@ struct JobAccounts {
   // Jobs without an account, because the trace contradicts itself so much that
   // accounting for all would take too long.
   uint64_t skipped_count = 0;
+  // Jobs without one, because events of their time are lost.
+  uint64_t incomplete_count = 0;
 };
 
 // Takes time in proportion to the events, times their logarithm.

@@ -71,9 +71,11 @@ enum class Field : uint32_t {
   kVersion,
   kLost,
   kSimulated,
+  kComplete,
 };
 inline constexpr const char* kAnnotations[] = {
-    "id", "of", "value", "detail", "ns", "version", "lost", "simulated"};
+    "id",      "of",   "value",     "detail",  "ns",
+    "version", "lost", "simulated", "complete"};
 inline constexpr uint64_t kVersion = 1;
 
 // Numbers in the file. Categories: an event's kind, and the header's.

@@ -232,6 +232,8 @@ class Reader {
     has_header_ = true;
     recording_.lost_count += raw.field(Field::kLost);
     is_simulated_ = raw.field(Field::kSimulated) != 0;
+    recording_.complete_ns = std::max(
+        recording_.complete_ns, Truncate<int64_t>(raw.field(Field::kComplete)));
     return absl::OkStatus();
   }
 

@@ -143,6 +143,8 @@ void AddHeader(const Trace& trace, std::string& bytes) {
   AddNumber(event, Field::kVersion, kVersion);
   AddNumber(event, Field::kLost, trace.lost_count());
   AddNumber(event, Field::kSimulated, trace.is_simulated() ? 1 : 0);
+  AddNumber(event, Field::kComplete,
+            static_cast<uint64_t>(trace.complete_ns()));
 }
 
 void AddTracks(const Trace& trace, std::string& bytes) {

@@ -31,6 +31,8 @@ class Trace final : public Object {
   const std::vector<TrackInfo>& tracks() const { return recording_.tracks; }
   const std::vector<std::string>& names() const { return recording_.names; }
   uint64_t lost_count() const { return recording_.lost_count; }
+  // No event that ended later was overwritten; 0: none was.
+  int64_t complete_ns() const { return recording_.complete_ns; }
   bool is_simulated() const { return is_simulated_; }
 
   const std::string& NameOf(const Event& event) const {

@@ -184,6 +184,24 @@ TEST(TracerTest, CountsEventsOfThreadsWithoutARing) {
   EXPECT_EQ(recording.events[0].id, 3u);
 }
 
+TEST(TracerTest, ARecordingSaysFromWhenOnItIsComplete) {
+  const auto tracer = MakeRef<Tracer>();
+  ASSERT_TRUE(tracer->Start(Room(4)).ok());
+  const auto record = [&](int64_t end_ns) {
+    Event event = Simple(1);
+    event.time_ns = end_ns - 3;
+    event.duration_ns = 3;
+    tracer->Record(event);
+  };
+  for (int64_t i = 1; i <= 4; ++i) record(10 * i);
+  EXPECT_EQ(tracer->Collect().complete_ns, 0);
+  for (int64_t i = 5; i <= 6; ++i) record(10 * i);
+  std::thread([&] { record(100); }).join();  // Its ring has room.
+  const Recording recording = tracer->Collect();
+  EXPECT_EQ(recording.lost_count, 2u);
+  EXPECT_EQ(recording.complete_ns, 30);
+}
+
 // A thread uses one tracer after another; one may be at the address of another.
 TEST(TracerTest, TwoTracersKeepTheirEventsApart) {
   for (uint64_t i = 0; i < 20; ++i) {

@@ -12,6 +12,7 @@
 namespace takt::trace {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -152,6 +153,28 @@ TEST(ExplanationTest, ATraceWithoutJobsIsReported) {
   const JobTrace maker;
   EXPECT_EQ(ExplanationText(Explain(*maker.Make(), 10)),
             "the trace has no job of a stream that ended\n");
+}
+
+TEST(ExplanationTest, JobsWhoseEventsAreLostAreNotExplained) {
+  const Explanation explanation = ExplainLateJob([](JobTrace& maker) {
+    maker.Lose(3, 9'500);  // The first nine jobs.
+    maker.Release(10, 10'000, 10'500);
+    maker.Work(0, "kernel", 11, 10'800, 10'900);
+    maker.End(EventKind::kJobMissed, 10, 10'900, 900);
+  });
+  EXPECT_EQ(explanation.streams[0].job_count, 1u);
+  EXPECT_EQ(LateJob(explanation).account.sequence, 10u);
+  EXPECT_THAT(ExplanationText(explanation),
+              HasSubstr("9 jobs are left out, since events of their time"));
+  EXPECT_EQ(nlohmann::json::parse(ExplanationJson(explanation))["incomplete"],
+            9);
+  JobTrace maker;
+  maker.Lose(3, 2'000);
+  maker.End(EventKind::kJobMissed, 0, 2'100, 600);
+  EXPECT_THAT(
+      ExplanationText(Explain(*maker.Make(), 10)),
+      AllOf(HasSubstr("3 events were lost"), HasSubstr("1 jobs are left out"),
+            HasSubstr("no other job of a stream")));
 }
 
 TEST(ExplanationTest, JsonHasTheSameNumbers) {

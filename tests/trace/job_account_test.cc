@@ -122,6 +122,17 @@ TEST(JobAccountTest, ATraceWithoutReleasesStillHasAccounts) {
   EXPECT_EQ(accounts.jobs[2].response_ns(), 0);
 }
 
+TEST(JobAccountTest, JobsOfATimeWhoseEventsAreLostAreLeftOut) {
+  JobTrace maker;
+  maker.Lose(7, 1050);
+  maker.End(EventKind::kJobMissed, 0, 1100, 100);
+  maker.End(EventKind::kJobMet, 1, 1150, 100);
+  const JobAccounts accounts = AccountForJobs(*maker.Make());
+  ASSERT_EQ(accounts.jobs.size(), 1u);
+  EXPECT_EQ(accounts.jobs[0].sequence, 1u);
+  EXPECT_EQ(accounts.incomplete_count, 1u);
+}
+
 TEST(JobAccountTest, JobsThatAllLastForTheWholeTraceAreLeftOut) {
   JobTrace maker;
   maker.Call(1, 0);

@@ -42,6 +42,11 @@ class JobTrace {
     event.id = Job(sequence);
     event.value = response_ns;
   }
+  // Events that ended until `complete_ns` may be lost.
+  void Lose(uint64_t count, int64_t complete_ns) {
+    maker_.recording.lost_count = count;
+    maker_.recording.complete_ns = complete_ns;
+  }
   Ref<Trace> Make() const { return Trace::Create(maker_.recording, false); }
 
  private:

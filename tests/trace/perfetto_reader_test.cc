@@ -51,6 +51,7 @@ TEST(PerfettoReaderTest, ReadsWhatWasWritten) {
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_TRUE((*read)->is_simulated());
   EXPECT_EQ((*read)->lost_count(), 5u);
+  EXPECT_EQ((*read)->complete_ns(), 7);
   EXPECT_EQ((*read)->names(), wrote->names());
   ASSERT_EQ((*read)->tracks().size(), wrote->tracks().size());
   for (size_t i = 0; i < wrote->tracks().size(); ++i) {

@@ -78,6 +78,7 @@ inline Recording SampleRecording() {
   add(EventKind::kJobMet, stream, 1900, 0, function, job, 0, 900);
   add(EventKind::kCounter, counter, 1250, 0, 0, 0, 0, -7);
   maker.recording.lost_count = 5;
+  maker.recording.complete_ns = 7;
   return maker.recording;
 }
 
