@@ -12,7 +12,8 @@
 namespace takt::trace {
 namespace {
 
-// A span was slowed down if it takes this many times its kernel's median.
+// A span was slowed down if it takes this many times its kernel's median, and a
+// job has more work if it has this many times the operations.
 constexpr double kSlowRatio = 2;
 
 double Ms(int64_t ns) { return static_cast<double>(ns) / 1e6; }
@@ -37,6 +38,9 @@ void FindUsual(const StreamJobs& jobs, ExplainedStream& stream) {
   };
   stream.usual_response_ns =
       median([](const JobAccount& job) { return job.response_ns(); });
+  stream.usual_operation_count = median([](const JobAccount& job) {
+    return static_cast<int64_t>(job.operation_count);
+  });
   for (size_t use = 0; use < kTimeUseCount; ++use) {
     stream.usual_ns[use] =
         median([use](const JobAccount& job) { return job.use_ns[use]; });
@@ -57,6 +61,11 @@ TimeUse CauseOf(const JobAccount& job, const ExplainedStream& stream) {
 bool IsSlowedDown(const JobAccount& job) {
   return static_cast<double>(job.slowest.time_ns) >
          kSlowRatio * static_cast<double>(job.slowest.median_ns);
+}
+
+bool HasMoreWork(const JobAccount& job, const ExplainedStream& stream) {
+  return static_cast<double>(job.operation_count) >
+         kSlowRatio * static_cast<double>(stream.usual_operation_count);
 }
 
 // The deadline is too short for the work, whatever else runs.
@@ -81,6 +90,13 @@ void ExplainOwnWork(const ExplainedStream& stream, ExplainedJob& job) {
         ", and the deadline is ",
         MsText(account.deadline_ns - account.origin_ns), " after the release.");
     job.advice = "Use a faster model, more cores for it, or a later deadline.";
+  } else if (HasMoreWork(account, stream)) {
+    job.reason = absl::StrCat("It had more work: ", account.operation_count,
+                              " operations, where a job usually has ",
+                              stream.usual_operation_count, ".");
+    job.advice =
+        "Its input made a loop or a branch of the function do more: limit that "
+        "in the model, end the call by a step limit, or set a later deadline.";
   } else if (IsSlowedDown(account)) {
     job.reason = absl::StrCat(
         "Its own work took longer: ", account.slowest.name, " took ",

@@ -30,6 +30,7 @@ struct ExplainedStream {
   // Medians over the jobs that were done in time, or over all if none was.
   int64_t usual_response_ns = 0;
   std::array<int64_t, kTimeUseCount> usual_ns{};
+  int64_t usual_operation_count = 0;
   // How many late jobs have each cause.
   std::array<uint64_t, kTimeUseCount> cause_count{};
   // The late jobs that took the longest, the longest first; if none is late,

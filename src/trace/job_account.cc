@@ -1,6 +1,7 @@
 #include "trace/job_account.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -146,8 +147,9 @@ class Accountant {
 
   // False if the work limit is reached.
   bool Account(uint64_t job, const Waits& waits, JobAccount* account);
-  // The span of the job that exceeds its kernel's median the most.
-  SlowWork SlowestOf(uint64_t job);
+  // Finds the span of the job that exceeds its kernel's median the most, and
+  // counts its operations.
+  void LookAtWork(uint64_t job, JobAccount* account);
 
  private:
   // A change of what runs, at a time.
@@ -164,7 +166,12 @@ class Accountant {
   void AddKernelSpan(const Event& span) {
     kernel_ns_[span.name].push_back(span.duration_ns);
     const uint64_t job = owners_[owners_.OwnerOfWork(span)].job;
-    if (job != 0) spans_.push_back({job, span.name, span.duration_ns});
+    const bool is_slot = span.kind == EventKind::kSlot;
+    const auto operation =
+        is_slot ? static_cast<uint64_t>(span.value) : span.id;
+    if (job != 0) {
+      spans_.push_back({job, operation, span.name, span.duration_ns});
+    }
     are_spans_sorted_ = false;
   }
   // Counts steps of work. True once they are too many.
@@ -177,6 +184,7 @@ class Accountant {
 
   struct KernelSpan {
     uint64_t job;
+    uint64_t operation;
     uint32_t name;
     int64_t duration_ns;
   };
@@ -268,25 +276,30 @@ bool Accountant::Account(uint64_t job, const Waits& waits,
   return true;
 }
 
-SlowWork Accountant::SlowestOf(uint64_t job) {
+void Accountant::LookAtWork(uint64_t job, JobAccount* account) {
   if (!std::exchange(are_spans_sorted_, true)) {
-    std::stable_sort(
-        spans_.begin(), spans_.end(),
-        [](const KernelSpan& a, const KernelSpan& b) { return a.job < b.job; });
+    std::stable_sort(spans_.begin(), spans_.end(),
+                     [](const KernelSpan& a, const KernelSpan& b) {
+                       return std::tie(a.job, a.operation) <
+                              std::tie(b.job, b.operation);
+                     });
   }
-  SlowWork slowest;
+  SlowWork& slowest = account->slowest;
   auto span =
       std::partition_point(spans_.begin(), spans_.end(),
                            [&](const KernelSpan& s) { return s.job < job; });
   for (; span != spans_.end() && span->job == job; ++span) {
-    if (IsOverLimit(1)) return slowest;
+    if (IsOverLimit(1)) return;
+    const bool is_first = account->operation_count == 0;
+    if (is_first || span->operation != std::prev(span)->operation) {
+      ++account->operation_count;
+    }
     const int64_t median_ns = kernel_median_ns_.at(span->name);
     if (span->duration_ns - median_ns <= slowest.time_ns - slowest.median_ns) {
       continue;
     }
     slowest = {trace_.names()[span->name], span->duration_ns, median_ns};
   }
-  return slowest;
 }
 
 bool IsJobEnd(EventKind kind) {
@@ -345,7 +358,7 @@ JobAccounts AccountForJobs(const Trace& trace) {
     if (account.origin_ns < trace.complete_ns()) {
       ++accounts.incomplete_count;
     } else if (accountant.Account(event.id, waits, &account)) {
-      account.slowest = accountant.SlowestOf(event.id);
+      accountant.LookAtWork(event.id, &account);
       accounts.jobs.push_back(std::move(account));
     } else {
       ++accounts.skipped_count;

@@ -51,6 +51,7 @@ struct JobAccount {
   std::array<int64_t, kTimeUseCount> use_ns{};
   std::vector<OtherWork> others;  // The most time first.
   SlowWork slowest;  // The span that exceeds its kernel's median the most.
+  uint64_t operation_count = 0;  // Kernels and transfers of the job.
 
   int64_t response_ns() const { return end_ns - origin_ns; }
   int64_t used_ns(TimeUse use) const {

@@ -88,6 +88,21 @@ TEST(ExplanationTest, ASlowKernelIsNamedWithItsUsualTime) {
               HasSubstr("kernel took 0.001 ms, and usually takes 0.000 ms"));
 }
 
+TEST(ExplanationTest, MoreOperationsThanUsualAreTheCauseOfALongJob) {
+  const Explanation explanation = ExplainLateJob([](JobTrace& maker) {
+    maker.Release(10, 10'000, 10'500);
+    for (int i = 0; i < 7; ++i) {  // One of them is slow, too.
+      const int64_t begin_ns = 10'000 + 100 * i;
+      maker.Work(0, "kernel", 11, begin_ns, begin_ns + 100, i + 1);
+    }
+    maker.Work(1, "kernel", 11, 10'700, 11'000, 7);
+    maker.End(EventKind::kJobMissed, 10, 11'000, 1'000);
+  });
+  EXPECT_EQ(LateJob(explanation).cause, TimeUse::kOwnWork);
+  EXPECT_THAT(LateJob(explanation).reason,
+              HasSubstr("7 operations, where a job usually has 1"));
+}
+
 TEST(ExplanationTest, ADeadlineShorterThanTheWorkIsReported) {
   const Explanation explanation = ExplainLateJob([](JobTrace& maker) {
     maker.Release(10, 10'000, 10'050);

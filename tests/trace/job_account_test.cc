@@ -98,6 +98,19 @@ TEST(JobAccountTest, TheSlowestWorkIsThatWhichExceedsItsMedianTheMost) {
   EXPECT_EQ(accounts.jobs[0].slowest.median_ns, 10);
 }
 
+TEST(JobAccountTest, PartsOfAnOperationAreOneOperation) {
+  JobTrace maker;
+  maker.Call(1, maker.Job(0));
+  maker.Release(0, 1000, 2000);
+  maker.Work(0, "kernel", 1, 1000, 1010, 5);
+  maker.Work(1, "kernel", 1, 1000, 1020, 6);
+  maker.Work(0, "kernel", 1, 1010, 1030, 5);
+  maker.End(EventKind::kJobMet, 0, 1030, 30);
+  const JobAccounts accounts = AccountForJobs(*maker.Make());
+  ASSERT_EQ(accounts.jobs.size(), 1u);
+  EXPECT_EQ(accounts.jobs[0].operation_count, 2u);
+}
+
 TEST(JobAccountTest, AJobThatNeverBeganIsAccountedForFromItsRelease) {
   JobTrace maker;
   maker.Call(1, 0);

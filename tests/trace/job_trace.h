@@ -30,11 +30,12 @@ class JobTrace {
     event.name = Name(job != 0 ? "policy" : "call");
   }
   void Work(int worker, const std::string& kernel, uint64_t call,
-            int64_t begin_ns, int64_t end_ns) {
+            int64_t begin_ns, int64_t end_ns, uint64_t operation = 0) {
     Event& event = maker_.Add(EventKind::kDispatch, workers_[worker], begin_ns,
                               end_ns - begin_ns);
     event.name = Name(kernel);
     event.parent = call;
+    event.id = operation;
   }
   void End(EventKind outcome, uint64_t sequence, int64_t time_ns,
            int64_t response_ns) {
