@@ -117,7 +117,7 @@ struct Event {
   int64_t duration_ns = 0;
   EventKind kind = EventKind::kNone;
   uint8_t detail = 0;
-  uint16_t track = 0;  // Tracer::AddTrack(). 0: the recording thread's.
+  uint16_t track = 0;  // Tracer::AddNewTrack(). 0: the recording thread's.
   uint32_t name = 0;   // Tracer::Intern(). 0: none.
   uint64_t id = 0;
   uint64_t parent = 0;

@@ -103,25 +103,23 @@ uint16_t Tracer::PushTrack(TrackKind kind, std::string name) {
   return static_cast<uint16_t>(tracks_.size() - 1);
 }
 
-uint16_t Tracer::AddTrack(TrackKind kind, absl::string_view name) {
-  MutexLock lock(&mutex_);
-  TAKT_TRY {
-    const uint16_t found = FindTrack(kind, name);
-    return found != 0 ? found : PushTrack(kind, std::string(name));
-  }
-  TAKT_CATCH(const std::bad_alloc&) { return 0; }
-}
-
 uint16_t Tracer::AddNewTrack(TrackKind kind, absl::string_view name) {
   MutexLock lock(&mutex_);
   TAKT_TRY {
     std::string numbered(name);
-    for (int i = 2; FindTrack(kind, numbered) != 0; ++i) {
+    for (int i = 2;; ++i) {
+      const uint16_t found = FindTrack(kind, numbered);
+      if (found == 0) return PushTrack(kind, std::move(numbered));
+      if (std::exchange(tracks_[found].is_free, false)) return found;
       numbered = absl::StrCat(name, " #", i);
     }
-    return PushTrack(kind, std::move(numbered));
   }
   TAKT_CATCH(const std::bad_alloc&) { return 0; }
+}
+
+void Tracer::FreeTrack(uint16_t track) {
+  MutexLock lock(&mutex_);
+  tracks_[track].is_free = true;
 }
 
 absl::Status Tracer::Start(const Options& options) {

@@ -41,6 +41,7 @@ namespace takt {
 struct TrackInfo {
   TrackKind kind = TrackKind::kThread;
   std::string name;
+  bool is_free = false;  // In a tracer: FreeTrack().
 };
 
 // The collected events. Their names and tracks are indices of these lists.
@@ -82,12 +83,12 @@ class Tracer final : public Object {
   // The number of a name, for Event::name; 0: it gets none. Locks: see
   // TraceName.
   uint32_t Intern(absl::string_view name) ABSL_LOCKS_EXCLUDED(mutex_);
-  // The number of the track of this kind and name, for Event::track.
-  uint16_t AddTrack(TrackKind kind, absl::string_view name)
-      ABSL_LOCKS_EXCLUDED(mutex_);
-  // The same for a new track. If the name is taken, it gets a number.
+  // The number of a track of its own, for Event::track. If the name is taken,
+  // it gets a number.
   uint16_t AddNewTrack(TrackKind kind, absl::string_view name)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Another owner may have the track and its name.
+  void FreeTrack(uint16_t track) ABSL_LOCKS_EXCLUDED(mutex_);
   // Names this thread's track, in every tracer that has no event of it yet. The
   // default is the name of the thread.
   static void NameThisThread(TrackKind kind, absl::string_view name);

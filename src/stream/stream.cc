@@ -57,7 +57,7 @@ Stream::Stream(runtime::Function& function, StreamOptions options,
       on_done_(std::move(options.on_done)),
       on_late_(std::move(options.on_late)),
       trace_track_(
-          function.tracer().AddTrack(TrackKind::kStream, function.name())),
+          function.tracer().AddNewTrack(TrackKind::kStream, function.name())),
       latest_input_(function.signature().arguments().size()),
       output_(function.signature().results().size()),
       results_(function.signature().results().size()),
@@ -73,6 +73,8 @@ Stream::Stream(runtime::Function& function, StreamOptions options,
   release_timer_.fires_anywhere = true;
   begin_job_.lane = exec::LaneOf(static_cast<uint8_t>(priority_));
 }
+
+Stream::~Stream() { function_->tracer().FreeTrack(trace_track_); }
 
 absl::Status Stream::StartCapture(CaptureOptions options) {
   if (options.job_count == 0) {

@@ -132,7 +132,7 @@ class Stream final : public Object {
 
   Stream(runtime::Function& function, StreamOptions options, StreamClock clock);
   absl::Status StartCapture(CaptureOptions options);
-  ~Stream() override = default;
+  ~Stream() override;
 
   int64_t now_ns() const { return clock_.now_ns(); }
   bool drops_late_jobs() const { return late_ >= sched::LatePolicy::kDrop; }

@@ -128,10 +128,8 @@ TEST(TracerTest, EqualNamesHaveEqualNumbers) {
 TEST(TracerTest, AnEventMayNameItsTrack) {
   const auto tracer = MakeRef<Tracer>();
   ASSERT_TRUE(tracer->Start({}).ok());
-  const uint16_t npu = tracer->AddTrack(TrackKind::kNpu, "NPU 0");
+  const uint16_t npu = tracer->AddNewTrack(TrackKind::kNpu, "NPU 0");
   EXPECT_NE(npu, 0u);
-  EXPECT_EQ(tracer->AddTrack(TrackKind::kNpu, "NPU 0"), npu);
-  EXPECT_NE(tracer->AddTrack(TrackKind::kStream, "NPU 0"), npu);
   Event event = Simple(1);
   event.track = npu;
   tracer->Record(event);
@@ -144,6 +142,29 @@ TEST(TracerTest, AnEventMayNameItsTrack) {
   EXPECT_EQ(recording.tracks[recording.events[1].track].kind,
             TrackKind::kThread);
   EXPECT_EQ(recording.events[1].name, 0u);
+}
+
+TEST(TracerTest, TracksThatAreThereTogetherHaveNamesOfTheirOwn) {
+  const auto tracer = MakeRef<Tracer>();
+  ASSERT_TRUE(tracer->Start({}).ok());
+  const auto add = [&](TrackKind kind) {
+    return tracer->AddNewTrack(kind, "a");
+  };
+  const uint16_t first = add(TrackKind::kStream);
+  const uint16_t second = add(TrackKind::kStream);
+  EXPECT_NE(first, second);
+  EXPECT_NE(add(TrackKind::kNpu), first);
+  tracer->FreeTrack(first);
+  EXPECT_EQ(add(TrackKind::kStream), first);
+  const uint16_t third = add(TrackKind::kStream);
+  tracer->FreeTrack(second);
+  tracer->FreeTrack(third);
+  EXPECT_EQ(add(TrackKind::kStream), second);
+  EXPECT_EQ(add(TrackKind::kStream), third);
+  const Recording recording = tracer->Collect();
+  EXPECT_EQ(recording.tracks[first].name, "a");
+  EXPECT_EQ(recording.tracks[second].name, "a #2");
+  EXPECT_EQ(recording.tracks[third].name, "a #3");
 }
 
 TEST(TracerTest, EachThreadHasATrack) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -714,6 +715,29 @@ TEST_F(StreamTest, PredictionsOfJobsThatWaitBecomeLongerIfTheyAreNotKept) {
   EXPECT_LT(told_ns(13), 400);
   EXPECT_NEAR(told_ns(9'001), 190 + 290, 5);
   stream->Stop();
+}
+
+TEST_F(StreamTest, JobsOfStreamsOfOneFunctionDifferInATrace) {
+  const Ref<runtime::Function> tick = Find("tick");
+  Tracer& tracer = tick->tracer();
+  ASSERT_TRUE(tracer.Start({}).ok());
+  const Ref<Stream> left = Make("tick", Periodic(100));
+  const Ref<Stream> right = Make("tick", Periodic(100));
+  for (const auto& stream : {left, right}) {
+    ASSERT_TRUE(stream->Start(100).ok());
+  }
+  clock_->AdvanceTo(250);
+  for (const auto& stream : {left, right}) stream->Stop();
+  const Recording recording = tracer.Collect();
+  std::set<std::pair<std::string, uint64_t>> jobs;
+  for (const Event& event : recording.events) {
+    if (event.kind != EventKind::kJobReleased) continue;
+    EXPECT_EQ(recording.names[event.name], "test.tick");
+    jobs.emplace(recording.tracks[event.track].name, event.id);
+  }
+  ASSERT_EQ(jobs.size(), 4u);
+  EXPECT_EQ(jobs.begin()->first, "test.tick");
+  EXPECT_EQ(jobs.rbegin()->first, "test.tick #2");
 }
 
 TEST_F(StreamTest, AStreamWithoutASchedulerHasNoBound) {
