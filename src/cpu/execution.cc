@@ -210,8 +210,12 @@ void Execution::Submit(uint32_t part_count) {
     return;
   }
   const Ref<shop::ScheduledJob> job = job_;
+  // Small work that cannot run here, too, if the stream has a share: in its
+  // lane it might wait for good.
+  const bool has_share =
+      job != nullptr && job->stream().requirements().share_permille > 0;
   for (uint32_t i = 0; i < part_count; ++i) {
-    if (!IsWorthDeciding(parts[i])) {
+    if (!has_share && !IsWorthDeciding(parts[i])) {
       if (job != nullptr) job->CountUnseen(parts[i].is_dispatch() ? 1 : 0);
       parts[i].executor->Submit(&parts[i]);
       continue;

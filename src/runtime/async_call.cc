@@ -11,6 +11,7 @@
 #include "base/exceptions.h"
 #include "base/status.h"
 #include "runtime/call_batch.h"
+#include "sched/priority.h"
 
 namespace takt::runtime {
 namespace {
@@ -200,6 +201,11 @@ AsyncCall::AsyncCall(Function& function, const Function::Job& job,
       waiter_(&AsyncCall::OnWaited, this),
       signal_waiter_(&AsyncCall::OnSignal, this) {
   traits = job.traits;
+  // The scheduler knows what the call asks for once its program has issued it.
+  if (shop_job_ != nullptr &&
+      shop_job_->stream().requirements().share_permille > 0) {
+    first_lane = exec::LaneOf(sched::kBelowHardPriority);
+  }
   for (size_t i = 0; i < slot_count_; ++i) {
     new (&slots()[i])
         vm::Value(i < arguments.size() ? arguments[i] : vm::Value());

@@ -172,20 +172,21 @@ void CallQueue::RunTurns(Turn* turn, int turn_count) {
     runner_.store(nullptr, std::memory_order_relaxed);
     if (progress == Turn::Progress::kInterrupted) {
       TAKT_CHECK(executor_ != nullptr);
-      SubmitTurn(turn);
+      SubmitTurn(turn, /*is_interrupted=*/true);
       return;
     }
     turn = ReleaseOrNext();
   }
 }
 
-void CallQueue::SubmitTurn(Turn* turn) {
+void CallQueue::SubmitTurn(Turn* turn, bool is_interrupted) {
   owner_->Retain();
   {
     MutexLock lock(&mutex_);
     TAKT_CHECK(submitted_ == nullptr);
     submitted_ = turn;
     static_cast<exec::JobTraits&>(*this) = turn->traits;
+    if (!is_interrupted) lane = std::max(lane, turn->first_lane);
     // A loan that comes later finds the turn, and raises the job again.
     SetRaised(LoanLane());
   }

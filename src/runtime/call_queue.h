@@ -54,6 +54,8 @@ class CallQueue final : private exec::Closure {
 
     // Its place among the jobs of the executor. Set before Post().
     exec::JobTraits traits;
+    // It waits in this lane, if that is higher, until it is interrupted.
+    uint8_t first_lane = 0;
 
    private:
     friend class CallQueue;
@@ -117,7 +119,7 @@ class CallQueue final : private exec::Closure {
   // For the holder. Runs `turn` and the next ones, up to `turn_count` in all,
   // and submits the rest to a worker.
   void RunTurns(Turn* turn, int turn_count);
-  void SubmitTurn(Turn* turn);
+  void SubmitTurn(Turn* turn, bool is_interrupted = false);
   // The highest lane that is lent to the submitted turn or a queued one.
   int32_t LoanLane() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

@@ -116,6 +116,8 @@ struct Decision {
   ResourceSet resources;  // With the cores that feed an NPU.
   int64_t expected_end_ns = 0;
   uint32_t done_ppm = 0;  // kStart: what earlier runs have done of it.
+  // kStart: it goes before all but hard jobs, since its stream is behind.
+  bool is_behind = false;
   // When its advisor has planned it to start; kInfiniteFuture: it has not.
   int64_t planned_start_ns = kInfiniteFuture;
   // kJobDone, kDemote:

@@ -49,6 +49,7 @@ Decision Scheduler::About(const OperationRecord& operation,
   decision.resources = operation.resources;
   decision.expected_end_ns = operation.expected_end_ns;
   decision.done_ppm = operation.done_ppm;
+  decision.is_behind = operation.facts.share_cores > 0;
   decision.planned_start_ns = operation.facts.planned_start_ns;
   return decision;
 }

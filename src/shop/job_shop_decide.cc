@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/status.h"
+#include "sched/priority.h"
 #include "shop/advisor_switch.h"
 #include "shop/job_shop.h"
 
@@ -433,7 +434,8 @@ void JobShop::CarryOut(const Decision& decision) {
       RecordStart(task, decision);
       task.Start(
           decision.shards, resource_map_.WorkersOf(decision.resources),
-          machine().pools[decision.pool].kind == sched::ResourceKind::kNpu);
+          machine().pools[decision.pool].kind == sched::ResourceKind::kNpu,
+          decision.is_behind ? exec::LaneOf(sched::kBelowHardPriority) : 0);
       break;
     }
     case DecisionKind::kYield:

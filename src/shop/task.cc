@@ -91,7 +91,7 @@ exec::Executor& Task::executor() const {
 Task::Shard* Task::NewShard() {
   auto* shard = new (shop_->blocks()) Shard(this, epoch_);
   static_cast<exec::JobTraits&>(*shard) = *work_;
-  shard->lane = static_cast<uint8_t>(work_->lane_now());
+  shard->lane = std::max(static_cast<uint8_t>(work_->lane_now()), lane_min_);
   // The workers of a decision are workers of the shop's executor.
   if (workers_ != nullptr && executor_ == &shop_->executor()) {
     shard->allowed = workers_;
@@ -107,7 +107,7 @@ Task::Shard* Task::NewShard() {
 }
 
 void Task::Start(uint32_t shard_count, const exec::WorkerSet* workers,
-                 bool is_npu) {
+                 bool is_npu, uint8_t lane_min) {
   absl::InlinedVector<Shard*, 8, SpareAllocator<Shard*>> shards;
   exec::Executor* where = nullptr;
   {
@@ -126,6 +126,7 @@ void Task::Start(uint32_t shard_count, const exec::WorkerSet* workers,
     shard_count_ = shard_count;
     shrunk_count_ = 0;
     workers_ = workers;
+    lane_min_ = lane_min;
     begin_ns_ = 0;
     // There is no shard without a tile: a shard of an earlier run that returns
     // a piece continues instead.

@@ -58,10 +58,10 @@ class Task {
   }
 
   // Starts a run of `shard_count` shards on `workers` (null: all that the work
-  // allows). No effect if the task is done; the event of its end is then in the
-  // queue.
-  void Start(uint32_t shard_count, const exec::WorkerSet* workers, bool is_npu)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  // allows), in the lane of the work, or in `lane_min` if that is higher. No
+  // effect if the task is done; the event of its end is then in the queue.
+  void Start(uint32_t shard_count, const exec::WorkerSet* workers, bool is_npu,
+             uint8_t lane_min = 0) ABSL_LOCKS_EXCLUDED(mutex_);
   // Makes the task wait again; running tiles continue to their end. False if
   // the task is done.
   bool Yield() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -158,6 +158,7 @@ class Task {
   uint32_t shrunk_count_ ABSL_GUARDED_BY(mutex_) = 0;
   bool is_shrunk_posted_ ABSL_GUARDED_BY(mutex_) = false;
   const exec::WorkerSet* workers_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  uint8_t lane_min_ ABSL_GUARDED_BY(mutex_) = 0;
   uint32_t running_count_ ABSL_GUARDED_BY(mutex_) = 0;  // Pieces, of all runs.
   uint32_t done_count_ ABSL_GUARDED_BY(mutex_) = 0;     // Tiles.
   int64_t begin_ns_ ABSL_GUARDED_BY(mutex_) = 0;  // Of the run's first tile.

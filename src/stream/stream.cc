@@ -1,6 +1,7 @@
 // Streams: how they are made, started and stopped, and how jobs are released.
 #include "stream/stream.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +10,7 @@
 #include "base/status.h"
 #include "runtime/blocking_wait.h"
 #include "runtime/call_options.h"
+#include "sched/priority.h"
 
 namespace takt::stream {
 
@@ -71,7 +73,10 @@ Stream::Stream(runtime::Function& function, StreamOptions options,
                          options.input_queue_length);
   }
   release_timer_.fires_anywhere = true;
-  begin_job_.lane = exec::LaneOf(static_cast<uint8_t>(priority_));
+  begin_job_.lane = exec::LaneOf(static_cast<uint8_t>(
+      options.share_permille > 0
+          ? std::max<int32_t>(priority_, sched::kBelowHardPriority)
+          : priority_));
 }
 
 Stream::~Stream() { function_->tracer().FreeTrack(trace_track_); }

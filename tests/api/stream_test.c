@@ -476,6 +476,35 @@ static void shares_must_fit_beside_each_other(void) {
   fixture_destroy(&f);
 }
 
+/* The worker never runs out of more urgent work, so only the share lets the
+ * stream's programs and its small dispatches run. */
+static void a_share_is_kept_beside_work_that_never_pauses(void) {
+  fixture_t f = fixture_create_with_policy("job-shop", 1, kMul[0]);
+  seen_t seen = {0}, more = {0};
+  takt_stream_options_t options =
+      options_for(TAKT_STREAM_ARRIVAL_CLOSED, &seen);
+  takt_stream_t* soft = create_stream(&f, "mul", &options);
+  EXPECT_OK(set_input(&f, soft, 1));
+  REQUIRE_OK(takt_stream_start(soft, 0));
+  options.user_data = &more;
+  options.criticality = TAKT_CRITICALITY_BEST_EFFORT;
+  options.share_permille = 500;
+  takt_stream_t* logger = create_stream(&f, "mul", &options);
+  EXPECT_OK(set_input(&f, logger, 2));
+  REQUIRE_OK(takt_fence_create_barrier(20, &more.enough));
+  REQUIRE_OK(takt_stream_start(logger, 0));
+  EXPECT_OK(takt_fence_wait(more.enough, NULL, TAKT_INFINITE_FUTURE));
+  takt_stream_stop(logger);
+  takt_stream_stop(soft);
+  wait_idle(logger);
+  wait_idle(soft);
+  EXPECT(more.done_count >= 20);
+  takt_fence_release(more.enough);
+  takt_stream_release(logger);
+  takt_stream_release(soft);
+  fixture_destroy(&f);
+}
+
 /* Releases that are dropped while they wait are no jobs in time. */
 static void a_dropped_release_forbids_the_next_job_to_miss(void) {
   fixture_t f = fixture_create_with(0, "local-task", kMul[0]);
@@ -848,6 +877,7 @@ int main(void) {
   RUN(late_jobs_end_as_the_late_policy_says);
   RUN(a_job_that_may_miss_lets_others_pass);
   RUN(shares_must_fit_beside_each_other);
+  RUN(a_share_is_kept_beside_work_that_never_pauses);
   RUN(a_dropped_release_forbids_the_next_job_to_miss);
   RUN(results_become_the_inputs_of_the_next_stream);
   RUN(a_stream_continues_after_a_job_has_failed);

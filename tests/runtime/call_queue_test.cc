@@ -133,9 +133,10 @@ TEST(CallQueueTest, ATurnMayBePostedAgainFromWithin) {
 
 // A program that is interrupted some times.
 struct InterruptedCall final : CallQueue::Turn {
-  InterruptedCall(int interruptions, std::vector<int>* taken)
+  InterruptedCall(int interruptions, std::vector<int>* taken, uint8_t first = 0)
       : left(interruptions), order(taken) {
     traits.lane = 3;
+    first_lane = first;
   }
   Progress Take() override {
     order->push_back(left);
@@ -144,6 +145,20 @@ struct InterruptedCall final : CallQueue::Turn {
   int left;
   std::vector<int>* const order;
 };
+
+TEST(CallQueueTest, ATurnBeginsInItsFirstLaneAndGoesOnInItsOwn) {
+  bool gone = false;
+  const auto executor = MakeRef<HeldExecutor>();
+  auto owner = Ref<Owner>::Adopt(new Owner(executor.get(), &gone));
+  std::vector<int> order;
+  InterruptedCall low(1, &order, 6);
+  owner->queue.Post(&low, Where::kWorker);
+  EXPECT_EQ(executor->job().lane, 6);
+  executor->RunJob();
+  EXPECT_EQ(executor->job().lane, 3);
+  executor->RunJob();
+  EXPECT_EQ(order, (std::vector<int>{1, 0}));
+}
 
 TEST(CallQueueTest, AnInterruptedTurnIsTakenAgainBeforeOthers) {
   bool gone = false;

@@ -13,6 +13,7 @@
 
 #include "gtest/gtest.h"
 #include "sched/policy.h"
+#include "sched/priority.h"
 #include "tests/shop/test_support.h"
 
 namespace takt::shop {
@@ -73,6 +74,8 @@ TEST_F(JobShopTest, AStreamThatHasHadLessThanItsShareGoesFirst) {
   ASSERT_EQ(executor().size(), 1u);
   shop().Submit(*shared_job, &logged);
   shop().Decide();
+  // Its tiles, too, go before those of all that is not hard.
+  EXPECT_EQ(executor().newest().lane, exec::LaneOf(sched::kBelowHardPriority));
   executor().RunAll();
   EXPECT_TRUE(slow.is_finished && logged.is_finished);
   EXPECT_LT(logged.order, slow.order);

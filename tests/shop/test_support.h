@@ -43,6 +43,7 @@ class ManualExecutor final : public exec::Executor {
       : Executor(nullptr), worker_count_(worker_count) {}
 
   size_t size() const { return jobs_.size(); }
+  const exec::Job& newest() const { return *jobs_.back(); }
   void RunNext() {
     auto next = jobs_.begin();
     for (auto it = jobs_.begin(); it != jobs_.end(); ++it) {
