@@ -164,11 +164,13 @@ std::string ReportTable(const Workload& workload,
                  static_cast<unsigned long long>(report.release_count),
                  static_cast<unsigned long long>(report.start_count),
                  static_cast<unsigned long long>(report.yield_count));
-  text += Format(
-      "durations predicted within %.1f %%, by the median alone within %.1f "
-      "%%\n",
-      Part(report.predictions.error_ns, report) * 100,
-      Part(report.predictions.plain_error_ns, report) * 100);
+  if (report.predictions.run_count > 0) {
+    text += Format(
+        "durations predicted within %.1f %%, by the median alone within %.1f "
+        "%%\n",
+        Part(report.predictions.error_ns, report) * 100,
+        Part(report.predictions.plain_error_ns, report) * 100);
+  }
   return text;
 }
 

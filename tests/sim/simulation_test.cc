@@ -13,6 +13,7 @@ namespace takt::sim {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::string Fixture(const std::string& name) {
   std::ifstream stream(std::string(TAKT_TESTDATA_DIR) + "/" + name);
@@ -182,6 +183,17 @@ TEST(SimulationTest, TheSameSeedGivesTheSameRun) {
     options.seed = 2;
     EXPECT_NE(first, ReportJson(workload, options, Play(workload, options)));
   }
+}
+
+TEST(SimulationTest, ATableHasNoErrorsOfPredictionsThatWereNotMade) {
+  const Workload workload = Robot();
+  SimulationOptions options;
+  options.length_ns = 500'000'000;
+  EXPECT_THAT(ReportTable(workload, options, Play(workload, options)),
+              HasSubstr("durations predicted within"));
+  options.scheduler.learns_slowdown = false;
+  EXPECT_THAT(ReportTable(workload, options, Play(workload, options)),
+              Not(HasSubstr("durations predicted within")));
 }
 
 TEST(SimulationTest, ReportsForPeopleAndForPrograms) {
