@@ -19,12 +19,8 @@ constexpr double kStep = 0.002;
 constexpr double kLargestPart = 2 * kTargetPart;
 // The same step for the margin of jobs that wait. They are fewer.
 constexpr double kWaitStep = 0.03;
-// Beyond all durations, and within an int64_t.
-constexpr double kLongestNs = 9e18;
 
-int64_t ToNs(double ns) {
-  return static_cast<int64_t>(std::min(ns + 0.5, kLongestNs));
-}
+int64_t ToNs(double ns) { return static_cast<int64_t>(ns + 0.5); }
 
 }  // namespace
 
@@ -94,8 +90,7 @@ ResponsePredictor::Durations ResponsePredictor::PredictAfter(
   const auto median_ns = static_cast<double>(predicted_.median_ns);
   const double late_ns =
       before_ns + mean_ns + root_ns + dependence_ * (sum_ns - root_ns);
-  return {ToNs(before_ns + median_ns),
-          ToNs(std::max(late_ns, before_ns + median_ns))};
+  return {ToNs(before_ns + median_ns), ToNs(late_ns)};
 }
 
 void ResponsePredictor::AddWait(bool has_kept) {
