@@ -261,16 +261,22 @@ class OperatorPorter:
 
     def on_integers_of_a_call(self, node: Any) -> bool:
         """A product of what a call brings, or of many terms, in integers of 32 bits: the importer of the compiler
-        takes bytes without a sign for such with one."""
+        takes bytes without a sign for such with one. Convolutions are those of whole floats."""
         x, w, x_zero, w_zero = [*node.input, "", ""][:4]
-        if node.op_type != "MatMulInteger" or any(self.shapes.get(each) not in ([], [1]) for each in (x_zero, w_zero)
-                                                  if each):
+        if any(self.shapes.get(each) not in ([], [1]) for each in (x_zero, w_zero) if each):
             return False
-        factors = [self.emit("Cast", [each], to=self.onnx.TensorProto.INT32) for each in (x, w)]
+        is_conv = node.op_type == "ConvInteger"
+        kind = self.onnx.TensorProto.FLOAT if is_conv else self.onnx.TensorProto.INT32
+        factors = [self.emit("Cast", [each], to=kind) for each in (x, w)]
         for i, zero in enumerate((x_zero, w_zero)):
             if zero:
-                factors[i] = self.emit("Sub", [factors[i], self.emit("Cast", [zero], to=self.onnx.TensorProto.INT32)])
-        self.emit("MatMul", factors, node.output[0])
+                factors[i] = self.emit("Sub", [factors[i], self.emit("Cast", [zero], to=kind)])
+        if not is_conv:
+            self.emit("MatMul", factors, node.output[0])
+            return True
+        found = self.emit("Conv", factors, **self.attributes(node))
+        self.emit("Cast", [found], node.output[0], to=self.onnx.TensorProto.INT32)
+        self.whole[node.output[0]] = found
         return True
 
     def on_cast(self, node: Any) -> bool:

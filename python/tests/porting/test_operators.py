@@ -128,3 +128,15 @@ def test_what_is_turned_back_is_left_out(back, is_left):
         f"{{ t = Transpose<perm = [0, 2, 3, 1]>(x) u = Transpose<perm = {back}>(t) y = Relu(u) }}")
     assert ("Transpose" in {node.op_type for node in porter.port(model).graph.node}) == is_left
     check(model, {"x": RNG.standard_normal((2, 3, 4, 5)).astype(np.float32)})
+
+
+@pytest.mark.parametrize("element", [np.int8, np.uint8])
+@pytest.mark.parametrize("ins", [6, 300])
+def test_convolutions_of_bytes_of_a_call(element, ins):
+    inputs = {"x": RNG.integers(0, 256, (1, ins, 5, 6)).astype(np.uint8),
+              "w": RNG.integers(0, 256, (4, ins, 3, 3)).astype(np.uint8).view(element)}
+    model = model_of("ConvInteger", inputs, {"x_zero": np.uint8(120), "w_zero": np.array(7, element)},
+                     TensorProto.INT32, pads=[1, 0, 1, 2])
+    model.graph.node[0].domain = ""
+    assert "ConvInteger" not in {node.op_type for node in porter.port(model).graph.node}
+    check(model, inputs)
