@@ -44,10 +44,20 @@ def layers(net, batch):
     return net.node("Concat", *results, axis=0)
 
 
+def compiled(path, device):
+    """The function of a network of open sizes, whose recurrent layers are calls, and a session of ONNX Runtime."""
+    ort = pytest.importorskip("onnxruntime")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Sizes are open.
+        artifact = takt.compile(path, cache=path.parent)
+    assert artifact.recipe.name == "native", artifact.report
+    session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    return artifact.load(device=device).function(), session
+
+
 @pytest.mark.parametrize("steps, batch, batches", [
     (None, BATCH, [BATCH] * 4), (None, None, [1, 2, 5, 8]), (6, None, [1, 2, 5, 8])])
 def test_layers_of_open_sizes_are_loops_of_calls(needs_compiler, tmp_path, steps, batch, batches):
-    ort = pytest.importorskip("onnxruntime")
     net, path = Net(), tmp_path / "net.onnx"
     model = net.model([steps, batch, INPUTS], layers(net, batch))
     onnx.save(model, path)
@@ -56,12 +66,7 @@ def test_layers_of_open_sizes_are_loops_of_calls(needs_compiler, tmp_path, steps
                                 if node.op_type == "TaktSteps" for attribute in node.attribute
                                 if attribute.name == "kernel")
     assert found == {"takt_gru_steps_f32": 4, "takt_lstm_steps_f32": 2}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Sizes are open.
-        artifact = takt.compile(path, cache=tmp_path)
-    assert artifact.recipe.name == "native", artifact.report
-    session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    function = artifact.load(device="local-task").function()
+    function, session = compiled(path, "local-task")
     for own_steps, count in zip([steps] * 4 if steps else (1, 7, 300, 2), batches):
         x = np.random.default_rng(own_steps).standard_normal((own_steps, count, INPUTS)).astype(np.float32)
         np.testing.assert_allclose(function(x), session.run(None, {"x": x})[0], rtol=1e-4, atol=1e-5)
@@ -85,8 +90,6 @@ def test_states_of_another_number_of_sequences_are_for_no_kernel():
 
 def test_layers_of_one_size_have_states_of_their_own(needs_compiler, tmp_path):
     """One behind the other and beside each other, with no states before the first step."""
-    ort = pytest.importorskip("onnxruntime")
-
     def layer(net, x, inputs):
         weights = [net.weights(1, 4 * 32, size) for size in (inputs, 32)]
         output = net.node("LSTM", x, *weights, net.weights(1, 8 * 32), hidden_size=32)
@@ -97,12 +100,7 @@ def test_layers_of_one_size_have_states_of_their_own(needs_compiler, tmp_path):
         x = layer(net, "x", INPUTS)
         y = layer(net, x, 32) if name == "behind" else net.node("Add", x, layer(net, "x", INPUTS))
         onnx.save(net.model([steps, None, INPUTS], y), path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Sizes are open.
-            artifact = takt.compile(path, cache=tmp_path)
-        assert artifact.recipe.name == "native", artifact.report
-        session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-        function = artifact.load(device="local-sync").function()
+        function, session = compiled(path, "local-sync")
         for count in (1, 3, 8):
             x = np.random.default_rng(count).standard_normal((6, count, INPUTS)).astype(np.float32)
             np.testing.assert_allclose(function(x), session.run(None, {"x": x})[0], rtol=1e-4, atol=1e-5)
