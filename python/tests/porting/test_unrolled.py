@@ -160,15 +160,22 @@ def test_steps_that_nothing_reads_are_no_state():
             np.testing.assert_allclose(value, wanted, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["GRU", "RNN"])
-def test_known_steps_of_any_number_of_sequences_are_a_loop(kind):
-    model = layer_of_any_batch(kind, 4)
+@pytest.mark.parametrize("kind, own", [("GRU", {}), ("RNN", {"activations": ["Relu"]})])
+def test_known_steps_of_any_number_of_sequences_are_a_loop(kind, own):
+    """If Takt has no kernel for the layer."""
+    model = layer_of_any_batch(kind, 4, **own)
     ported = porter.port(model)
     assert kind not in {node.op_type for node in ported.graph.node}
     for batch in (1, 3):
         x, = arguments_of(model, 4, batch)
         for value, wanted in zip(ort_run(ported, {"x": x}), ort_run(model, {"x": x})):
             np.testing.assert_allclose(value, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind, own", [("GRU", {"linear_before_reset": 1}), ("LSTM", {}), ("RNN", {})])
+def test_known_steps_of_any_number_of_sequences_are_for_kernels(kind, own):
+    ported = porter.port(layer_of_any_batch(kind, 4, **own))
+    assert kind in {node.op_type for node in ported.graph.node}
 
 
 def test_any_number_of_steps_reaches_the_module(needs_compiler, tmp_path):
