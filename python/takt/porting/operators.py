@@ -114,7 +114,7 @@ class OperatorPorter:
         return True
 
     def on_transpose(self, node: Any) -> bool:
-        """One that turns back what another one has turned is left out."""
+        """A Transpose that turns back what another one has turned is left out."""
         maker = self.makers.get(node.input[0])
         orders = [] if maker is None or maker.op_type != "Transpose" else [
             self.attributes(each).get("perm") for each in (maker, node)]
@@ -139,8 +139,8 @@ class OperatorPorter:
         return self.with_channels_first(node, len(self.shapes.get(w, [])), convolve)
 
     def with_channels_first(self, node: Any, rank: int, compute: Callable[[str, dict[str, Any], str], bool]) -> bool:
-        """What `compute` makes of an image, of the node's attributes and for its result, where images of bytes may have
-        their channels last: they are turned as bytes, so that all between them is part of a call."""
+        """Emits what `compute` makes of an image, with the node's attributes and for its result. An image of bytes whose
+        channels are last is turned before, and so is the result: all between them is part of a call."""
         own = self.attributes(node)
         if not own.pop("channels_last", int(node.op_type.startswith("Nhwc"))):
             return compute(node.input[0], own, node.output[0])

@@ -62,7 +62,7 @@ class ChannelsLastRewriter:
         return is_copied
 
     def found_once(self, twin: str, sizes: open_sizes.Sizes) -> str:
-        """A number for each channel. The compiler would find them again for each pixel."""
+        """The numbers of channels behind a barrier: the compiler would find them again for each pixel."""
         if twin not in self.apart:
             n, c = sizes[:2]
             self.apart[twin] = self.emit("TaktBarrier", [twin], self.fresh("apart"), (n, 1, 1, c), DOMAIN)
