@@ -15,7 +15,8 @@ MOST = 2**22  # Of numbers that are rounded so.
 
 
 def emit_nearest(writer: Any, x: str, low: float = -MOST, high: float = MOST) -> str:
-    """The nearest integers of float32 numbers. Numbers below `low` and NaNs become `low`; numbers above `high` become `high`.
+    """The nearest integers of float32 numbers. Numbers below `low` and NaNs become `low`, and those above `high` become
+    `high`.
 
     writer     has emit(kind, inputs) and constant(array), which give names.
     low, high  integers of at most MOST.

@@ -139,7 +139,7 @@ class OperatorPorter:
         return self.with_channels_first(node, len(self.shapes.get(w, [])), convolve)
 
     def with_channels_first(self, node: Any, rank: int, compute: Callable[[str, dict[str, Any], str], bool]) -> bool:
-        """Emits what `compute` makes of an image, with the node's attributes and for its result. An image of bytes whose
+        """Emits what `compute` makes of an image, by the node's attributes, as its result. An image of bytes whose
         channels are last is turned before, and so is the result: all between them is part of a call."""
         own = self.attributes(node)
         if not own.pop("channels_last", int(node.op_type.startswith("Nhwc"))):
