@@ -49,9 +49,8 @@ class ChannelsLastRewriter:
             if all(size == 1 for size in other):
                 inputs.append(self.to_first(name) if name not in self.last else self.last[name])
             elif len(other) == 4:
-                inputs.append(self.to_last(name))
-                if is_image and other[2:] == (1, 1) and name not in self.constants:
-                    inputs[-1] = self.found_once(inputs[-1], other)
+                is_apart = is_image and other[2:] == (1, 1) and name not in self.constants
+                inputs.append(self.found_once(name) if is_apart else self.to_last(name))
             elif len(other) == 3 and name in self.constants:
                 inputs.append(self.constant(self.constants[name][None].transpose(TO_LAST)))
             else:
@@ -61,12 +60,12 @@ class ChannelsLastRewriter:
             self.combined.add(self.last[node.output[0]])
         return is_copied
 
-    def found_once(self, twin: str, sizes: open_sizes.Sizes) -> str:
-        """The numbers of channels behind a barrier: the compiler would find them again for each pixel."""
-        if twin not in self.apart:
-            n, c = sizes[:2]
-            self.apart[twin] = self.emit("TaktBarrier", [twin], self.fresh("apart"), (n, 1, 1, c), DOMAIN)
-        return self.apart[twin]
+    def found_once(self, name: str) -> str:
+        """What a tensor has for each channel, behind a barrier: the compiler would find it again for each pixel."""
+        if name not in self.apart:
+            self.apart[name] = self.emit("TaktBarrier", [self.to_last(name)], self.fresh("apart"),
+                                         self.twin_shape(name), DOMAIN, self.element_types[name])
+        return self.apart[name]
 
     def on_concat(self, node: Any) -> bool:
         shape = self.sizes(node.output[0])

@@ -121,3 +121,16 @@ def test_what_several_tensors_give_is_computed_before_its_channels_come_first(ne
     parts = [net.quantize(net.product("Conv", x, 0.03, (20, 3, 1, 1), 0), 0.05, 4) for _ in range(2)]
     network, _ = rewriter.rewrite(net.model([1, 3, 9, 10], net.quantize(net.node("Mul", *parts), 0.1, 0)))
     assert [node.op_type for node in network.graph.node].count("TaktBarrier") == 1
+
+
+def test_channels_are_chosen_by_what_the_network_computes(needs_compiler, tmp_path):
+    """By truth values, one for each channel."""
+    cases = {}
+    for count in (1, 2):
+        net = Net()
+        image = net.conv("x", 3, 20)
+        is_bright = net.node("Greater", net.node("GlobalAveragePool", image), net.constant(np.float32(0)))
+        chosen = net.node("Where", is_bright, image, net.node("Sigmoid", image))
+        cases[count] = net, [count, 3, 9, 10], net.conv(chosen, 20, 8)
+    for count, (calls, _) in check_together(tmp_path, cases).items():
+        assert calls["takt_conv2d_f32"] == 2, count
