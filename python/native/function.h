@@ -31,11 +31,11 @@ struct CallOptions {
 };
 
 // Seconds, an int or a float, in ns. Throws takt.InvalidArgument for what is
-// no length of time; `what` names it. What is above 0 is at least 1 ns.
+// no length of time; `what` names it. A time above 0 becomes 1 ns or more.
 int64_t ToNs(nanobind::handle seconds, const char* what);
 
-// A number in thousandths. Throws takt.InvalidArgument for what is below 0, no
-// number, or so small that it would become 0.
+// A number in thousandths. Throws takt.InvalidArgument for one below 0, for one
+// so small that it would become 0, and for what is no number; `what` names it.
 uint32_t ToPermille(nanobind::handle part, const char* what);
 
 // The words of a set of CPUs, an iterable of int.

@@ -50,7 +50,7 @@ absl::StatusOr<UniqueFd> OpenSharedFile(absl::string_view kind,
   if (pread(file.get(), &found, sizeof(found), 0) < 0) {
     return SharedFileError(errno, kind, path);
   }
-  // A file that only begins with zeros is somebody's data.
+  // A longer file that begins with zeros has other data.
   if (found != magic && (found != 0 || status.st_size > kSizeMax)) {
     return absl::FailedPreconditionError(absl::StrCat(
         kind, " file ", path, ": a file of another kind or version"));

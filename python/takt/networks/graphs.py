@@ -182,6 +182,16 @@ class Changer(Graph):
         return name
 
 
+def one_scale(node: Any, constants: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray] | None:
+    """The scale and the zero point of a QuantizeLinear or DequantizeLinear, if they are constants and those of all
+    elements. Both are scalars."""
+    found = [constants.get(name) for name in node.input[1:]]
+    if len(found) != 2 or any(each is None or each.size != 1 for each in found):
+        return None
+    scale, zero = (each.reshape(()) for each in found)
+    return scale, zero
+
+
 def constants_of(graph: Any, elements_max: int | None = None) -> dict[str, np.ndarray]:
     """Initializers, and the values of Constant nodes, of at most so many elements."""
     from onnx import numpy_helper

@@ -6,7 +6,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from ..networks import open_sizes
+from ..networks import graphs, open_sizes
 
 KINDS = {"AveragePool", "Conv", "LpPool", "MaxPool"}
 _CHANNELS_MIN = 2  # Kernels read the pixels of one channel of floats together, which borders hinder.
@@ -100,10 +100,8 @@ class PaddingPorter:
 
     def scale_of(self, node: Any) -> tuple[float, int, Any] | None:
         """The one scale, the zero point and the type of what a node quantizes, if these are known."""
-        values = [self.constants.get(name) for name in node.input[1:]]
-        if len(values) != 2 or any(value is None or value.size != 1 for value in values):
-            return None
-        return float(values[0].reshape(())), int(values[1].reshape(())), values[1].dtype
+        found = graphs.one_scale(node, self.constants)
+        return None if found is None else (float(found[0]), int(found[1]), found[1].dtype)
 
     def pad_open(self, node: Any, own: dict[str, Any]) -> bool:
         """A pool whose padding a call computes. That of convolutions the compiler knows, and Takt's kernels know that

@@ -65,16 +65,13 @@ class Quantization:
 
     def scale_of(self, node: Any, constants: dict[str, np.ndarray]) -> Scale | None:
         """Of a QuantizeLinear or DequantizeLinear of int8 with one scale."""
-        if len(node.input) < 3:
+        found = graphs.one_scale(node, constants)
+        if found is None:
             return None
-        scale, zero_point = constants.get(node.input[1]), constants.get(node.input[2])
-        if scale is None or zero_point is None or scale.size != 1 or zero_point.size != 1:
+        scale, zero_point = found
+        if zero_point.dtype != np.int8 or scale.dtype != np.float32 or not scale > 0:
             return None
-        if zero_point.dtype != np.int8 or scale.dtype != np.float32:
-            return None
-        if not scale.reshape(()) > 0:
-            return None
-        return Scale(float(scale.reshape(())), int(zero_point.reshape(())))
+        return Scale(float(scale), int(zero_point))
 
     def constant(self, node: Any, constants: dict[str, np.ndarray], axis: int) -> np.ndarray | None:
         """The floats that a DequantizeLinear makes of a constant."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,7 @@ def spell_out(model: Any) -> Any:
 class _Speller(graphs.Changer):
     def __init__(self, model: Any) -> None:
         super().__init__(model)
-        self.readers: dict[str, list[Any]] = collections.defaultdict(list)
-        for node in self.graph.node:
-            for name in graphs.reads(node):
-                self.readers[name].append(node)
+        self.consumers = graphs.consumers_of(self.graph.node)
         self.steps: dict[str, str] = {}  # Of bytes: the steps from the zero point, as floats.
 
     def changed(self, node: Any) -> Any:
@@ -47,10 +43,10 @@ class _Speller(graphs.Changer):
 
     def numbers(self, node: Any) -> tuple[np.ndarray, np.ndarray] | None:
         """The scale and the zero point of a node, if they are constants for all elements."""
-        found = [self.constants.get(name) for name in node.input[1:]]
-        if len(found) != 2 or any(each is None or each.size != 1 for each in found):
+        found = graphs.one_scale(node, self.constants)
+        if found is None:
             return None
-        scale, zero = (each.reshape(()) for each in found)
+        scale, zero = found
         if scale.dtype != np.float32 or not np.isfinite(scale) or not scale > 0 or zero.dtype not in _TYPES:
             return None
         return scale, zero
@@ -59,10 +55,10 @@ class _Speller(graphs.Changer):
         """Whether bytes become floats again for what is computed element by element, so that the compiler makes one
         loop of all."""
         name = node.output[0]
-        if name in self.results or not self.readers[name]:
+        if name in self.results or name not in self.consumers:
             return False
         return all(
             user.op_type == "DequantizeLinear" and self.numbers(user) == numbers and user.output[0] not in self.results
             and all(each.op_type in elementwise.UNARY | elementwise.JOINING | {"QuantizeLinear"}
-                    for each in self.readers[user.output[0]])
-            for user in self.readers[name])
+                    for each in self.consumers.get(user.output[0], []))
+            for user in self.consumers[name])
