@@ -180,6 +180,18 @@ class Executor : public Object {
   // to its call.
   virtual bool MustInterrupt(const JobTraits&) { return false; }
 
+  // True while a thread looks for jobs of `lane`. It begins with a new one
+  // within about a microsecond, without a wake-up. Only a hint: it may change
+  // at any time.
+  virtual bool IsSearching(uint32_t lane) const {
+    (void)lane;
+    return false;
+  }
+  // Says that jobs of `lane` will follow each other until EndSeries(): threads
+  // without work look for the next one for a while, and do not sleep at once.
+  // Wakes one if none looks.
+  virtual void BeginSeries(uint32_t lane) { (void)lane; }
+  virtual void EndSeries() {}
   virtual ExecutorStatistics statistics() const = 0;
   Tracer& tracer() const { return *tracer_; }
 

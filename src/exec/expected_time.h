@@ -15,6 +15,9 @@ namespace takt::exec {
 // nothing from a wake-up.
 inline constexpr int64_t kHelperNs = 15'000;
 
+// The same for a thread that looks for work already.
+inline constexpr int64_t kSearchingHelperNs = 2'000;
+
 // How long `tile_count` tiles of `job` take on one thread. A job that has not
 // been measured counts as one that is worth a helper.
 inline int64_t ExpectedNs(const Job& job, uint64_t tile_count) {

@@ -34,6 +34,13 @@ class LaneCounters {
   bool HasBelow(uint32_t lane) const {
     return (counts_.load(std::memory_order_seq_cst) & (One(lane) - 1)) != 0;
   }
+  // The same with `lane` itself. Only a hint: it orders nothing.
+  bool HasUpTo(uint32_t lane) const {
+    TAKT_DCHECK(lane < kLaneCount);
+    return counts_.load(std::memory_order_relaxed)
+               << (kLaneCount - 1 - lane) * kBitsPerLane !=
+           0;
+  }
 
  private:
   static constexpr uint32_t kBitsPerLane = 8;

@@ -98,6 +98,11 @@ class StealingExecutor final : public Executor {
   const WorkerSet* FindWorkers(const WorkerSet& workers) override
       ABSL_LOCKS_EXCLUDED(mutex_);
   bool TakesFromBack() const override;
+  bool IsSearching(uint32_t lane) const override {
+    return searchers_.HasUpTo(lane);
+  }
+  void BeginSeries(uint32_t lane) override;
+  void EndSeries() override;
   bool EndRange() override;
   ExecutorStatistics statistics() const override;
   Worker* current_worker() override;
@@ -435,6 +440,9 @@ class StealingExecutor final : public Executor {
   std::atomic<bool> stopping_{false};
   alignas(64) std::atomic<uint32_t> active_{0};
   std::atomic<uint32_t> searching_{0};
+  // All threads that search, by the least urgent lane of their jobs.
+  LaneCounters searchers_;
+  std::atomic<uint32_t> series_{0};    // Begun, and not ended.
   std::atomic<uint32_t> starting_{0};  // Workers whose start is awaited.
   std::atomic<uint32_t> trim_count_{0};
 

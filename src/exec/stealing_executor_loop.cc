@@ -132,7 +132,10 @@ bool StealingExecutor::Search(ThreadState& state, FoundJob* found) {
   // Other threads cannot rely on one that leaves some lanes to them.
   const bool is_counted = state.lane_min == 0;
   if (is_counted) searching_.fetch_add(1, std::memory_order_seq_cst);
+  const uint32_t lane_min = std::min(state.lane_min, kLaneCount - 1);
+  searchers_.Add(lane_min);
   const bool may_be = SpinForWork(state, found);
+  searchers_.Remove(lane_min);
   if (is_counted) {
     const uint32_t searching =
         searching_.fetch_sub(1, std::memory_order_seq_cst);
@@ -187,8 +190,9 @@ bool StealingExecutor::SpinForWork(ThreadState& state, FoundJob* found) {
 }
 
 int64_t StealingExecutor::SpinBudgetNs(const ThreadState& state) const {
-  const bool is_busy = active_.load(std::memory_order_relaxed) >
-                       searching_.load(std::memory_order_relaxed);
+  const bool is_busy = series_.load(std::memory_order_relaxed) > 0 ||
+                       active_.load(std::memory_order_relaxed) >
+                           searching_.load(std::memory_order_relaxed);
   const int64_t budget_ns = is_busy ? linger_ns_ : spin_ns_;
   return state.is_helping_caller() ? std::min(budget_ns, caller_spin_max_ns_)
                                    : budget_ns;

@@ -28,13 +28,27 @@ uint32_t StealingExecutor::HelpersWorth(const Job& job) const {
   uint64_t helpers = job.unclaimed_count(std::memory_order_relaxed);
   if (job.is_single() || helpers == 0) return 0;
   if (job.expected_tile_ns > 0) {
-    helpers = std::min<uint64_t>(
-        helpers, static_cast<uint64_t>(ExpectedNs(job, helpers) / kHelperNs));
+    const int64_t expected_ns = ExpectedNs(job, helpers);
+    const uint64_t searching =
+        IsSearching(job.lane_now()) && expected_ns > kSearchingHelperNs ? 1 : 0;
+    helpers = std::min(
+        helpers,
+        std::max(static_cast<uint64_t>(expected_ns / kHelperNs), searching));
   }
   if (job.allowed != nullptr) {
     helpers = std::min<uint64_t>(helpers, job.allowed->count());
   }
   return static_cast<uint32_t>(std::min<uint64_t>(helpers, concurrency_));
+}
+
+void StealingExecutor::BeginSeries(uint32_t lane) {
+  series_.fetch_add(1, std::memory_order_relaxed);
+  if (!IsSearching(lane)) Wake(1, lane, nullptr, WorkingStateHere(), 0);
+}
+
+void StealingExecutor::EndSeries() {
+  const uint32_t before = series_.fetch_sub(1, std::memory_order_relaxed);
+  TAKT_CHECK(before > 0);
 }
 
 uint32_t StealingExecutor::ThreadsToWake(const Job& job) const {

@@ -29,5 +29,18 @@ TEST(LaneCountersTest, CountsTheHighestLaneToo) {
   counters.Remove(0);
 }
 
+TEST(LaneCountersTest, SeesCountsOfTheLaneItself) {
+  LaneCounters counters;
+  EXPECT_FALSE(counters.HasUpTo(kLaneCount - 1));
+  counters.Add(3);
+  EXPECT_FALSE(counters.HasUpTo(2));
+  EXPECT_TRUE(counters.HasUpTo(3));
+  EXPECT_TRUE(counters.HasUpTo(kLaneCount - 1));
+  counters.Remove(3);
+  counters.Add(kLaneCount - 1);
+  EXPECT_FALSE(counters.HasUpTo(kLaneCount - 2));
+  EXPECT_TRUE(counters.HasUpTo(kLaneCount - 1));
+}
+
 }  // namespace
 }  // namespace takt::exec

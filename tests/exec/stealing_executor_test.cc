@@ -100,6 +100,58 @@ class Countdown {
   Executor::HelpingCaller* helper_ ABSL_GUARDED_BY(mutex_) = nullptr;
 };
 
+// A thread that searches does not sleep. There are more processors than threads
+// can fill, so it does not sleep for sharing one either.
+Ref<Executor> MakeLingering() {
+  const absl::StatusOr<topology::Topology> topology =
+      topology::Topology::FromJson(R"({"clusters":[{"cpus":"0-63"}]})");
+  EXPECT_TRUE(topology.ok()) << topology.status();
+  Executor::Options options = OptionsOf(1);
+  options.linger_ns = kBoundedWaitNs;
+  options.topology = &*topology;
+  return Make(options);
+}
+
+TEST(SeriesTest, AThreadSearchesUntilTheSeriesEnds) {
+  const Ref<Executor> executor = MakeLingering();
+  executor->BeginSeries(kNormalLane);
+  EXPECT_TRUE(BecomesTrue([&] { return executor->IsSearching(kNormalLane); }));
+  EXPECT_TRUE(executor->IsSearching(0)) << "a worker takes jobs of all lanes";
+  executor->EndSeries();
+  EXPECT_TRUE(BecomesTrue([&] { return !executor->IsSearching(kNormalLane); }));
+  executor->Shutdown();
+}
+
+// The job takes less time than the wake-up of a thread.
+TEST(SeriesTest, AThreadThatSearchesHelpsWithASmallJob) {
+  const Ref<Executor> executor = MakeLingering();
+  Countdown countdown(1);
+  Flag begun[2];
+  FunctionsJob shared;
+  shared.tile_count = 2;
+  shared.expected_tile_ns = 4'000;
+  shared.run = [&](uint32_t begin, uint32_t end, Worker&) {
+    for (uint32_t tile = begin; tile < end; ++tile) {
+      begun[tile].Set();
+      EXPECT_TRUE(begun[1 - tile].Wait()) << "one thread runs both tiles";
+    }
+    return end;
+  };
+  shared.finish = [&](Worker&) { countdown.Drop(); };
+  // The thread that ends a job runs the next one itself.
+  FunctionsJob first;
+  first.finish = [&](Worker&) {
+    EXPECT_TRUE(
+        BecomesTrue([&] { return executor->IsSearching(kNormalLane); }));
+    executor->Submit(&shared);
+  };
+  executor->BeginSeries(kNormalLane);
+  executor->Submit(&first);
+  EXPECT_TRUE(countdown.Wait(*executor));
+  executor->EndSeries();
+  executor->Shutdown();
+}
+
 // One helping caller runs all jobs, so the order is the executor's.
 class UrgencyTest : public ::testing::Test {
  protected:
