@@ -284,6 +284,29 @@ int64_t EstimateAllNs(const Region* first, int64_t limit_ns) {
   return total_ns;
 }
 
+bool HasParts(const Region& region) {
+  const Command* const first = region.first;
+  if (first == nullptr || first->next != nullptr ||
+      first->kind != Command::Kind::kDispatch) {
+    return first != nullptr;
+  }
+  const auto& dispatch = *static_cast<const DispatchCommand*>(first);
+  return dispatch.is_indirect ||
+         (dispatch.workgroup_count[0] | dispatch.workgroup_count[1] |
+          dispatch.workgroup_count[2]) > 1;
+}
+
+int64_t EstimateSharedNs(const Region* first, int64_t least_ns,
+                         int64_t limit_ns) {
+  int64_t total_ns = 0;
+  for (; first != nullptr && total_ns < limit_ns; first = first->next) {
+    if (!HasParts(*first)) continue;
+    const int64_t region_ns = std::min(EstimateNs(*first, limit_ns), limit_ns);
+    if (region_ns > least_ns) total_ns += region_ns;
+  }
+  return std::min(total_ns, limit_ns);
+}
+
 namespace {
 
 absl::Status RunRegion(const Region& region, absl::Span<const Base> bases,

@@ -98,6 +98,13 @@ void NotifyObserver(const DispatchObserver& observer,
 int64_t EstimateNs(const Region& region, int64_t limit_ns);
 // The same for all regions from `first` on.
 int64_t EstimateAllNs(const Region* first, int64_t limit_ns);
+// Whether two threads can run the region together.
+bool HasParts(const Region& region);
+// The sum of the expected durations, on one thread, of the regions from `first`
+// on that have parts and take more than `least_ns`; `limit_ns` if it is more
+// than that, or is not known.
+int64_t EstimateSharedNs(const Region* first, int64_t least_ns,
+                         int64_t limit_ns);
 
 // The common parameters of runs of whole dispatches on one thread.
 struct RunTerms {

@@ -104,8 +104,19 @@ void Execution::Run() {
     RunInline(worker);
   } else {
     if (borrower() != nullptr) borrower()->Observe(this);
+    BeginSeries();
     Advance();
   }
+}
+
+void Execution::BeginSeries() {
+  exec::Executor& executor = *device().executor();
+  if (executor.max_concurrency() == 1 || traits_.allowed != nullptr ||
+      EstimateSharedNs(region_, kInlineBesideNs, kSeriesNs) < kSeriesNs) {
+    return;
+  }
+  executor.BeginSeries(traits_.lane);
+  is_series_ = true;
 }
 
 void Execution::RunInline(exec::Worker& worker) {
@@ -131,6 +142,20 @@ absl::Status Execution::RunHere(const Region* end, bool learns,
   return status;
 }
 
+bool Execution::HasShare() const {
+  return job_ != nullptr && job_->stream().requirements().share_permille > 0;
+}
+
+bool Execution::RunsInline(const Region& region) const {
+  // Only some threads run limited work, and each part of work with a share
+  // takes a decision.
+  const bool has_helper = HasParts(region) && traits_.allowed == nullptr &&
+                          !HasShare() &&
+                          device().executor()->IsSearching(traits_.lane);
+  const int64_t limit_ns = has_helper ? kInlineBesideNs : kInlineNs;
+  return EstimateNs(region, limit_ns) <= limit_ns;
+}
+
 void Execution::Advance() {
   exec::Executor& executor = *device().executor();
   exec::Worker* worker = executor.current_worker();
@@ -142,8 +167,7 @@ void Execution::Advance() {
     }
     if (worker != nullptr && device().learns_costs() &&
         (!is_decided || region_->dispatch_count == 0) &&
-        worker->MayRun(TraitsNow()) &&
-        EstimateNs(*region_, kInlineNs) <= kInlineNs &&
+        worker->MayRun(TraitsNow()) && RunsInline(*region_) &&
         worker->ReserveLocalMemory(command_buffer_->local_memory_bytes())) {
       const absl::Status status =
           RunHere(region_->next, /*learns=*/true, *worker);
@@ -212,8 +236,7 @@ void Execution::Submit(uint32_t part_count) {
   const Ref<shop::ScheduledJob> job = job_;
   // Small work that cannot run here, too, if the stream has a share: in its
   // lane it might wait for good.
-  const bool has_share =
-      job != nullptr && job->stream().requirements().share_permille > 0;
+  const bool has_share = HasShare();
   for (uint32_t i = 0; i < part_count; ++i) {
     if (!has_share && !IsWorthDeciding(parts[i])) {
       if (job != nullptr) job->CountUnseen(parts[i].is_dispatch() ? 1 : 0);
@@ -316,6 +339,7 @@ void Execution::Fail(const absl::Status& error) {
 void Execution::End() {
   TAKT_CHECK(parts_left_.load(std::memory_order_relaxed) == 0);
   if (borrower() != nullptr) borrower()->Unobserve(this);
+  if (is_series_) device().executor()->EndSeries();
   absl::Status outcome;
   {
     MutexLock lock(&error_mutex_);

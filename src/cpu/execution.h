@@ -29,6 +29,11 @@ namespace takt::cpu {
 // Work that takes no longer than this runs on the thread that has it, because a
 // wake-up of another thread takes about as long.
 inline constexpr int64_t kInlineNs = 25'000;
+// The same where another thread looks for work already.
+inline constexpr int64_t kInlineBesideNs = 4'000;
+// So much work of regions that threads share is worth a wake-up before the
+// first of them, and a second thread that looks for the next one.
+inline constexpr int64_t kSeriesNs = 100'000;
 
 // Whether small dispatches of the job wait for a decision of the shop, as large
 // ones do: because the shop now decides about all dispatches, or because the
@@ -60,6 +65,11 @@ class Execution final : public Operation, private Borrower::Observer {
   ~Execution() override;
 
   void Run() override;
+  // Tells the executor if several regions follow that threads can share.
+  void BeginSeries();
+  bool HasShare() const;
+  // Whether a second thread would not end the region sooner.
+  bool RunsInline(const Region& region) const;
   void RunInline(exec::Worker& worker);
   // Runs the regions up to `end` on this thread. `learns`: see RunTerms.
   absl::Status RunHere(const Region* end, bool learns, exec::Worker& worker);
@@ -96,6 +106,7 @@ class Execution final : public Operation, private Borrower::Observer {
   // Room for the bindings of all dispatches of a region.
   absl::Span<void*> pointers_;
   absl::Span<size_t> lengths_;
+  bool is_series_ = false;  // The executor has been told so.
   bool is_pinned_ = false;
   // The record of the device's job shop; null until it has work for the shop.
   Ref<shop::ScheduledJob> job_;

@@ -151,6 +151,37 @@ TEST(CommandRunnerTest, EstimatesOnceEverythingIsMeasured) {
   EXPECT_EQ(EstimateAllNs(&first, 1'000'000), kUnknown);
 }
 
+TEST(CommandRunnerTest, EstimatesWhatThreadsCanShare) {
+  auto code = std::make_shared<NoCode>();
+  const LoadedExecutable executable(code);
+  DispatchCommand grid, single, fellow;
+  grid.kind = single.kind = fellow.kind = Command::Kind::kDispatch;
+  grid.executable = single.executable = fellow.executable = &executable;
+  grid.workgroup_count = {10, 2, 1};
+  single.function = fellow.function = 1;
+  single.workgroup_count = fellow.workgroup_count = {1, 1, 1};
+  Region first, second;
+  first.first = first.last = &grid;
+  first.next = &second;
+  second.first = second.last = &single;
+  EXPECT_TRUE(HasParts(first));
+  EXPECT_FALSE(HasParts(second));
+  EXPECT_FALSE(HasParts(Region()));
+  EXPECT_EQ(EstimateSharedNs(&first, 0, 1'000'000), 1'000'000) << "not known";
+  grid.cost().alone.Add(200, 2);
+  EXPECT_EQ(EstimateSharedNs(&first, 0, 1'000'000), 2000);
+  single.cost().alone.Add(5'000, 1);
+  EXPECT_EQ(EstimateSharedNs(&first, 0, 1'000'000), 2000);
+  EXPECT_EQ(EstimateSharedNs(&first, 0, 1999), 1999);
+  EXPECT_EQ(EstimateSharedNs(&first, 1999, 1'000'000), 2000);
+  EXPECT_EQ(EstimateSharedNs(&first, 2000, 1'000'000), 0);
+  single.next = &fellow;  // Two dispatches of one workgroup each.
+  second.last = &fellow;
+  EXPECT_TRUE(HasParts(second));
+  EXPECT_EQ(EstimateSharedNs(&first, 2000, 1'000'000), 10'000);
+  EXPECT_EQ(EstimateSharedNs(&first, 0, 1'000'000), 12'000);
+}
+
 TEST(CommandRunnerTest, RunningMeasures) {
   auto code = std::make_shared<NoCode>();
   const LoadedExecutable executable(code);

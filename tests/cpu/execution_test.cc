@@ -18,6 +18,7 @@
 #include "cpu/device.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/bounded_wait.h"
 #include "topology/topology.h"
 
 namespace takt::cpu {
@@ -75,6 +76,42 @@ class ExecutionTest : public ::testing::Test {
     device_ = *std::move(device);
   }
 
+  // A worker that does not sleep while work goes on, on a machine with more
+  // processors than the threads fill.
+  void StartLingering() {
+    const absl::StatusOr<topology::Topology> topology =
+        topology::Topology::FromJson(R"({"clusters":[{"cpus":"0-63"}]})");
+    ASSERT_TRUE(topology.ok()) << topology.status();
+    exec::Executor::Options given;
+    given.worker_count = 1;
+    given.concurrency_max = 2;
+    given.linger_ns = kBoundedWaitNs;
+    given.topology = &*topology;
+    auto executor = exec::Executor::Create(given);
+    ASSERT_TRUE(executor.ok()) << executor.status();
+    executor_ = *std::move(executor);
+    auto device = Device::Create("local-task", executor_, {});
+    ASSERT_TRUE(device.ok()) << device.status();
+    device_ = *std::move(device);
+  }
+
+  // Dispatches of two workgroups, one after the other; a workgroup counts as
+  // one that takes `each_ns`.
+  Ref<hal::CommandBuffer> RecordPairs(uint32_t count, int64_t each_ns,
+                                      CallingCode::Call call) {
+    auto commands = *device_->CreateCommandBuffer(0, 3, 0);
+    auto executable = MakeRef<LoadedExecutable>(
+        std::make_shared<CallingCode>(std::move(call)));
+    executable->cost(0, {2, 1, 1}).alone.Add(each_ns, 1);
+    for (uint32_t i = 0; i < count; ++i) {
+      EXPECT_TRUE(
+          commands->Dispatch(executable.get(), 0, {2, 1, 1}, {}, {}).ok());
+      EXPECT_TRUE(commands->ExecutionBarrier().ok());
+    }
+    EXPECT_TRUE(commands->Finalize().ok());
+    return commands;
+  }
+
   // A dispatch of so many workgroups.
   Ref<hal::CommandBuffer> Record(uint32_t workgroup_count,
                                  CallingCode::Call call) {
@@ -114,6 +151,48 @@ class ExecutionTest : public ::testing::Test {
   Ref<Device> device_;
   std::vector<std::string> order_;
 };
+
+// Each dispatch takes less time than a wake-up, but they follow each other.
+TEST_F(ExecutionTest, SmallDispatchesThatFollowEachOtherWakeAThread) {
+  StartLingering();
+  std::atomic<bool> is_first{true};
+  const Ref<hal::CommandBuffer> commands =
+      RecordPairs(10, kSeriesNs / 20, [&](uint32_t, exec::Worker&) {
+        if (!is_first.exchange(false)) return;
+        EXPECT_TRUE(BecomesTrue(
+            [&] { return executor_->IsSearching(exec::kNormalLane); }));
+      });
+  const Ref<hal::Fence> done = hal::Fence::Create();
+  {
+    exec::Executor::HelpingCaller helper(*executor_);
+    Submit(*commands, {}, done.get());
+  }
+  Wait(*done);
+  EXPECT_TRUE(
+      BecomesTrue([&] { return !executor_->IsSearching(exec::kNormalLane); }));
+}
+
+TEST_F(ExecutionTest, AThreadThatSearchesTakesPartInASmallDispatch) {
+  StartLingering();
+  executor_->BeginSeries(exec::kNormalLane);
+  ASSERT_TRUE(
+      BecomesTrue([&] { return executor_->IsSearching(exec::kNormalLane); }));
+  // More than kInlineNs in all: the dispatches do not run where they are
+  // submitted.
+  std::array<Flag, 2> begun;
+  const Ref<hal::CommandBuffer> commands =
+      RecordPairs(4, kInlineBesideNs, [&](uint32_t i, exec::Worker&) {
+        begun[i].Set();
+        EXPECT_TRUE(begun[1 - i].Wait()) << "one thread runs both workgroups";
+      });
+  const Ref<hal::Fence> done = hal::Fence::Create();
+  {
+    exec::Executor::HelpingCaller helper(*executor_);
+    Submit(*commands, {}, done.get());
+  }
+  Wait(*done);
+  executor_->EndSeries();
+}
 
 TEST_F(ExecutionTest, AnUrgentInvocationWaitsForOneWorkgroupOfALessUrgentOne) {
   Start(0);
