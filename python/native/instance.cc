@@ -16,6 +16,7 @@
 #include "function.h"
 #include "gil.h"
 #include "handle.h"
+#include "options.h"
 
 namespace nb = nanobind;
 
@@ -62,19 +63,20 @@ std::unique_ptr<Instance> CreateInstance(
   takt_instance_options_t options;
   takt_instance_options_init(&options);
   options.worker_count = workers;
-  if (worker_cpus) options.worker_cpus = worker_cpus->c_str();
+  if (worker_cpus) options.worker_cpus = ToCString(*worker_cpus, "worker_cpus");
   options.worker_fifo_priority = worker_fifo_priority;
   options.timer_fifo_priority = timer_fifo_priority;
   options.worker_spin_ns = ToNs(nb::float_(spin), "spin");
   options.timer_spin_ns = ToNs(nb::float_(timer_spin), "timer_spin");
-  if (!cores_path.empty()) options.cores_path = cores_path.c_str();
+  if (!cores_path.empty())
+    options.cores_path = ToCString(cores_path, "cores_path");
   options.cores_share_permille =
       static_cast<int32_t>(ToPermille(cores_share, "cores_share"));
   options.worker_budget_ns = ToNs(nb::float_(worker_budget), "worker_budget");
   options.worker_period_ns = ToNs(nb::float_(worker_period), "worker_period");
   takt_scheduler_options_t scheduler;
   takt_scheduler_options_init(&scheduler);
-  scheduler.policy = policy.c_str();
+  scheduler.policy = ToCString(policy, "policy");
   scheduler.window_ns = ToNs(nb::float_(window), "window");
   scheduler.aging_ns = ToNs(nb::float_(aging), "aging");
   options.scheduler = &scheduler;
@@ -91,8 +93,8 @@ std::unique_ptr<Device> CreateDevice(const Instance& instance,
   if (memory_budget != 0) options.memory_budget_bytes = memory_budget;
   options.learn_costs = learn_costs;
   auto device = std::make_unique<Device>();
-  Check(takt_device_create(instance.handle.get(), name.c_str(), &options,
-                           device->handle.out()));
+  Check(takt_device_create(instance.handle.get(), ToCString(name, "device"),
+                           &options, device->handle.out()));
   return device;
 }
 
@@ -106,13 +108,15 @@ std::unique_ptr<Device> CreateNpu(const Instance& instance,
                                   const std::string& lease_path) {
   takt_npu_options_t options;
   takt_npu_options_init(&options);
-  if (!driver_options.empty()) options.driver_options = driver_options.c_str();
+  if (!driver_options.empty())
+    options.driver_options = ToCString(driver_options, "driver_options");
   options.time_limit_ns = ToNs(nb::float_(time_limit), "time_limit");
   options.retry_max = retries;
   options.fall_back_to_cpu = fall_back_to_cpu;
   options.native_code = native_code;
   options.may_route_to_cpu = may_route_to_cpu;
-  if (!lease_path.empty()) options.lease_path = lease_path.c_str();
+  if (!lease_path.empty())
+    options.lease_path = ToCString(lease_path, "lease_path");
   auto device = std::make_unique<Device>();
   if (driver == "host" || driver == "sim") {
     Check(takt_npu_device_create(
@@ -120,7 +124,8 @@ std::unique_ptr<Device> CreateNpu(const Instance& instance,
         driver == "host" ? takt_npu_host_driver() : takt_npu_sim_driver(),
         &options, device->handle.out()));
   } else {
-    Check(takt_npu_device_load(instance.handle.get(), driver.c_str(), &options,
+    Check(takt_npu_device_load(instance.handle.get(),
+                               ToCString(driver, "driver"), &options,
                                device->handle.out()));
   }
   return device;
@@ -205,11 +210,12 @@ std::unique_ptr<Module> LoadFile(const Instance& instance,
     options.verify_data = verify.ptr();
   }
   auto module = std::make_unique<Module>();
+  const char* const file = ToCString(path, "path");
   takt_status_t status = nullptr;
   {
     const WithoutGil no_gil;
-    status = takt_module_load_file(instance.handle.get(), path.c_str(),
-                                   &options, module->handle.out());
+    status = takt_module_load_file(instance.handle.get(), file, &options,
+                                   module->handle.out());
   }
   Check(status);
   return module;
@@ -238,10 +244,10 @@ std::unique_ptr<Parameters> OpenParameters(const Instance& instance,
                                            const std::string& scope) {
   takt_parameters_options_t options;
   takt_parameters_options_init(&options);
-  options.scope = scope.c_str();
+  options.scope = ToCString(scope, "scope");
   auto parameters = std::make_unique<Parameters>();
-  Check(takt_parameters_open(instance.handle.get(), path.c_str(), &options,
-                             parameters->handle.out()));
+  Check(takt_parameters_open(instance.handle.get(), ToCString(path, "path"),
+                             &options, parameters->handle.out()));
   return parameters;
 }
 
@@ -304,8 +310,8 @@ std::unique_ptr<Context> CreateContext(
 std::unique_ptr<Function> FindFunction(const Context& context,
                                        const std::string& name) {
   FunctionHandle function;
-  Check(takt_context_find_function(context.handle.get(), name.c_str(),
-                                   function.out()));
+  Check(takt_context_find_function(
+      context.handle.get(), ToCString(name, "function"), function.out()));
   return std::make_unique<Function>(std::move(function), context.device.Share(),
                                     context.process);
 }
@@ -368,7 +374,7 @@ std::unique_ptr<Trace> CollectTrace(const Instance& instance) {
 
 std::unique_ptr<Trace> LoadTrace(const std::string& path) {
   auto trace = std::make_unique<Trace>();
-  Check(takt_trace_load_file(path.c_str(), trace->handle.out()));
+  Check(takt_trace_load_file(ToCString(path, "path"), trace->handle.out()));
   return trace;
 }
 
@@ -385,10 +391,11 @@ void WriteTrace(const Trace& trace, const std::string& path,
     RaiseInvalidArgument("a trace has no format \"" + format +
                          "\": perfetto, html, json or text");
   }
+  const char* const file = ToCString(path, "path");
   takt_status_t status = nullptr;
   {
     const WithoutGil no_gil;
-    status = takt_trace_write_file(trace.handle.get(), chosen, path.c_str());
+    status = takt_trace_write_file(trace.handle.get(), chosen, file);
   }
   Check(status);
 }

@@ -37,6 +37,15 @@ T ToOption(nanobind::handle value, const char* name) {
   }
 }
 
+// The text for a C function. Throws takt.InvalidArgument, which names the
+// option, if it has a NUL character: a C function would see what is before it.
+inline const char* ToCString(const std::string& text, const char* name) {
+  if (text.find('\0') != std::string::npos) {
+    RaiseUnexpected(name, "a str without NUL characters", nanobind::cast(text));
+  }
+  return text.c_str();
+}
+
 inline int32_t ToPriority(nanobind::handle value) {
   const int64_t priority = ToOption<int64_t>(value, "priority");
   if (priority < 0 || priority > 255) {

@@ -18,6 +18,7 @@
 #include "gil.h"
 #include "handle.h"
 #include "instance.h"
+#include "options.h"
 #include "quantiles.h"
 #include "stream.h"
 #include "tensors.h"
@@ -44,13 +45,13 @@ nb::str TakeText(char* text) {
 
 std::unique_ptr<Plan> LoadPlanFile(const std::string& path) {
   auto plan = std::make_unique<Plan>();
-  Check(takt_plan_load_file(path.c_str(), plan->handle.out()));
+  Check(takt_plan_load_file(ToCString(path, "path"), plan->handle.out()));
   return plan;
 }
 
 std::unique_ptr<Plan> LoadPlanBytes(nb::bytes data, const std::string& name) {
   auto plan = std::make_unique<Plan>();
-  Check(takt_plan_load(name.c_str(), data.c_str(), data.size(),
+  Check(takt_plan_load(ToCString(name, "name"), data.c_str(), data.size(),
                        plan->handle.out()));
   return plan;
 }
@@ -328,7 +329,7 @@ class PlanRun {
     for (auto [name, to] : streams) bound.push_back(Bind(name, to));
     std::vector<takt_plan_binding_t> bindings(bound.size());
     for (size_t i = 0; i < bound.size(); ++i) {
-      bindings[i].stream = bound[i].name.c_str();
+      bindings[i].stream = ToCString(bound[i].name, "streams");
       bindings[i].to = bound[i].stream;
       bindings[i].functions = bound[i].functions.data();
       bindings[i].function_count = bound[i].functions.size();

@@ -10,6 +10,7 @@
 #include "errors.h"
 #include "function.h"
 #include "instance.h"
+#include "options.h"
 #include "quantiles.h"
 
 namespace nb = nanobind;
@@ -48,7 +49,7 @@ void SetAvailable(const Instance& instance, uint32_t resource,
 
 void SetSpeed(const Instance& instance, const std::string& pool,
               nb::handle speed) {
-  Check(takt_scheduler_set_speed(instance.handle.get(), pool.c_str(),
+  Check(takt_scheduler_set_speed(instance.handle.get(), ToCString(pool, "pool"),
                                  ToPermille(speed, "speed")));
 }
 
@@ -110,14 +111,15 @@ nb::dict QueryWindows(const Instance& instance) {
 }
 
 void SaveProfile(const Instance& instance, const std::string& path) {
-  Check(takt_scheduler_save_profile(instance.handle.get(), path.c_str()));
+  Check(takt_scheduler_save_profile(instance.handle.get(),
+                                    ToCString(path, "path")));
 }
 
 // The number of records.
 size_t LoadProfile(const Instance& instance, const std::string& path) {
   size_t count = 0;
-  Check(
-      takt_scheduler_load_profile(instance.handle.get(), path.c_str(), &count));
+  Check(takt_scheduler_load_profile(instance.handle.get(),
+                                    ToCString(path, "path"), &count));
   return count;
 }
 

@@ -169,7 +169,7 @@ class Stream {
     std::string capture_path;
     if (!options["capture_path"].is_none()) {
       capture_path = text("capture_path");
-      from.capture_path = capture_path.c_str();
+      from.capture_path = ToCString(capture_path, "capture_path");
     }
     if (!options["met"].is_none()) {
       const auto met =
@@ -270,10 +270,11 @@ class Stream {
   }
 
   void WriteCapture(const std::string& path) {
+    const char* const file = ToCString(path, "path");
     takt_status_t status = nullptr;
     {
       const WithoutGil no_gil;
-      status = takt_stream_write_capture(stream_.get(), path.c_str());
+      status = takt_stream_write_capture(stream_.get(), file);
     }
     Check(status);
   }

@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 
 import takt
+import takt.plan
+import takt.trace
 
 
 def test_every_code_has_a_class_of_its_own():
@@ -75,3 +77,39 @@ def test_there_are_no_fewer_workers_than_none():
     with pytest.raises(takt.InvalidArgument, match="workers: expected a number from 0 on, got -1"):
         takt.Instance(workers=-1)
     assert takt.Instance(workers=0).worker_count == 0
+
+
+NUL = "expected a str without NUL characters, got "
+
+
+@pytest.mark.parametrize("name, call", [
+    ("worker_cpus", lambda robot, mul, text: takt.Instance(worker_cpus=text)),
+    ("policy", lambda robot, mul, text: takt.Instance(policy=text)),
+    ("cores_path", lambda robot, mul, text: takt.Instance(cores_path=text)),
+    ("device", lambda robot, mul, text: robot.device(text)),
+    ("driver", lambda robot, mul, text: robot.npu(text)),
+    ("driver_options", lambda robot, mul, text: robot.npu("sim", driver_options=text)),
+    ("lease_path", lambda robot, mul, text: robot.npu("sim", lease_path=text)),
+    ("path", lambda robot, mul, text: robot.load(text)),
+    ("path", lambda robot, mul, text: robot.load(mul, parameters=text)),
+    ("scope", lambda robot, mul, text: robot.load(mul, parameters={text: "x"})),
+    ("function", lambda robot, mul, text: robot.load(mul).function(text)),
+    ("pool", lambda robot, mul, text: robot.scheduler.set_speed(text, 1)),
+    ("path", lambda robot, mul, text: robot.scheduler.save_profile(text)),
+    ("path", lambda robot, mul, text: robot.scheduler.load_profile(text)),
+    ("path", lambda robot, mul, text: takt.trace.Trace.load(text)),
+    ("path", lambda robot, mul, text: takt.plan.Plan.load(text)),
+    ("name", lambda robot, mul, text: takt.plan.Plan.decode(b"", text)),
+    ("capture_path", lambda robot, mul, text: _stream(robot, mul, capture_path=text)),
+    ("path", lambda robot, mul, text: _stream(robot, mul).write_capture(text)),
+])
+def test_texts_with_nul_characters_are_refused(name, call, testdata, tmp_path):
+    text = f"{tmp_path}/a\0b"
+    with takt.Instance(workers=1) as robot, pytest.raises(takt.InvalidArgument, match=f"^{name}: {NUL}") as error:
+        call(robot, testdata / "api/simple_mul.vmfb", text)
+    assert repr(text)[1:] in str(error.value)
+    assert not list(tmp_path.iterdir())
+
+
+def _stream(robot, mul, **options):
+    return robot.stream(robot.load(mul).function("mul"), arrival="input", capture_jobs=1, **options)
