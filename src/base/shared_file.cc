@@ -52,8 +52,10 @@ absl::StatusOr<UniqueFd> OpenSharedFile(absl::string_view kind,
   }
   // A longer file that begins with zeros has other data.
   if (found != magic && (found != 0 || status.st_size > kSizeMax)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        kind, " file ", path, ": a file of another kind or version"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(kind, " file ", path,
+                     ": it is of another kind or version, or damaged; "
+                     "a damaged one can be deleted once no process uses it"));
   }
   if (pwrite(file.get(), &magic, sizeof(magic), 0) !=
       static_cast<ssize_t>(sizeof(magic))) {

@@ -64,8 +64,11 @@ TEST_F(SharedFileTest, FilesOfOtherKindsStayAsTheyAre) {
     std::ofstream(path_, std::ios::binary) << text;
     const auto file = OpenSharedFile("test", path_, kMagic);
     EXPECT_EQ(file.status().code(), absl::StatusCode::kFailedPrecondition);
-    EXPECT_THAT(std::string(file.status().message()),
-                HasSubstr(path_ + ": a file of another kind"));
+    EXPECT_THAT(
+        std::string(file.status().message()),
+        HasSubstr(path_ + ": it is of another kind or version, or damaged; a "
+                          "damaged one can be deleted once no process uses "
+                          "it"));
     std::stringstream now;
     now << std::ifstream(path_, std::ios::binary).rdbuf();
     EXPECT_EQ(now.str(), text);
