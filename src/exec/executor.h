@@ -165,13 +165,13 @@ class Executor : public Object {
   // threads on half of the processors do. So a thread more often reads what it
   // wrote in the job before, and finds it in its cache.
   virtual bool TakesFromBack() const { return false; }
-  // A job that runs its tiles by itself calls this between two ranges of them.
-  // The executor then moves workers that do not begin to run, and fires timers
-  // that are overdue. True if the job should stop, and be submitted again, so
-  // that another thread continues it: the calling thread shares its processor
-  // with another one although a processor is free, or it waits with a deadline
-  // that has passed.
-  virtual bool EndRange() { return false; }
+  // `job`, which runs its tiles by itself, calls this between two ranges of
+  // them. The executor then moves workers that do not begin to run, and fires
+  // timers that are overdue. True if the job should stop, and be submitted
+  // again, so that another thread continues it: the calling thread shares its
+  // processor with another one although a processor is free, it waits with a
+  // deadline that has passed, or it must give its core to another process.
+  virtual bool EndRange(const Job&) { return false; }
   // The traits of jobs that work for `job`. Errors of FindAffinity().
   absl::StatusOr<JobTraits> FindTraits(const JobAttributes& job);
 

@@ -103,7 +103,7 @@ class StealingExecutor final : public Executor {
   }
   void BeginSeries(uint32_t lane) override;
   void EndSeries() override;
-  bool EndRange() override;
+  bool EndRange(const Job& job) override;
   ExecutorStatistics statistics() const override;
   Worker* current_worker() override;
   bool MustInterrupt(const JobTraits& traits) override;

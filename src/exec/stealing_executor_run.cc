@@ -34,12 +34,14 @@ bool StealingExecutor::TakesFromBack() const {
   return back_cpu_ >= 0 && sched_getcpu() >= back_cpu_;
 }
 
-bool StealingExecutor::EndRange() {
+bool StealingExecutor::EndRange(const Job& job) {
   ThreadState* const state = innermost_;
   if (state == nullptr || state->executor != this) return false;
   MoveLate();
   (void)FireOverdueTimer(*state);  // The job looks whether it is preempted.
-  return MustMove(*state) || (state->is_helping_caller() && MustLeave(*state));
+  return MustMove(*state) ||
+         (state->is_helping_caller() && MustLeave(*state)) ||
+         MustYield(job.lane_now());
 }
 
 inline RunningWork StealingExecutor::EnterWatchedJob(ThreadState& state,

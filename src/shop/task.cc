@@ -35,7 +35,7 @@ class Task::Shard final : public exec::Job {
   }
 
   uint32_t RunTiles(uint32_t, uint32_t end, exec::Worker& worker) override {
-    outcome_ = task_->RunPieces(epoch_, worker);
+    outcome_ = task_->RunPieces(*this, epoch_, worker);
     return end;
   }
   void Finish(exec::Worker& worker) override {
@@ -280,7 +280,8 @@ Task::Outcome Task::Return(uint32_t epoch, Piece piece, uint32_t reached) {
   return Outcome::kGivenBack;
 }
 
-Task::Outcome Task::RunPieces(uint32_t epoch, exec::Worker& worker) {
+Task::Outcome Task::RunPieces(const Shard& shard, uint32_t epoch,
+                              exec::Worker& worker) {
   Piece piece{};
   // The work of a shard that starts late may be gone.
   const bool from_back = !is_sequential_ && shop_->executor().TakesFromBack();
@@ -292,7 +293,7 @@ Task::Outcome Task::RunPieces(uint32_t epoch, exec::Worker& worker) {
     worker.stop = outer;
     const Outcome outcome = Return(epoch, piece, reached);
     if (outcome != Outcome::kMore) return outcome;
-    if (shop_->executor().EndRange() || worker.IsPreempted()) {
+    if (shop_->executor().EndRange(shard) || worker.IsPreempted()) {
       return Outcome::kGoesOn;
     }
   }

@@ -110,9 +110,9 @@ class Task {
   void CloseRun() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint32_t CountToClaim(const Piece& from) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Runs pieces of the run `epoch` on this thread, as long as the outcome is
-  // kMore.
-  Outcome RunPieces(uint32_t epoch, exec::Worker& worker)
+  // Runs pieces of the run `epoch` on this thread, which runs `shard`, as long
+  // as the outcome is kMore.
+  Outcome RunPieces(const Shard& shard, uint32_t epoch, exec::Worker& worker)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // kMore if there is a piece.
   Outcome Claim(uint32_t epoch, bool from_back, Piece* piece)

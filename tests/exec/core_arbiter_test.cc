@@ -275,6 +275,58 @@ TEST_F(CoreArbiterTest, JobsWakeNoThreadsThatHaveNoCore) {
   vision->Shutdown();
 }
 
+// Runs until the executor wants its thread for something else.
+class OwnRangesJob : public Job {
+ public:
+  OwnRangesJob(Executor& executor, uint8_t job_lane) : executor_(executor) {
+    lane = job_lane;
+  }
+  uint32_t RunTiles(uint32_t, uint32_t end, Worker&) override {
+    is_running.store(true);
+    while (!ends && !executor_.EndRange(*this)) Spin(20'000);
+    return end;
+  }
+  void Finish(Worker&) override { is_done.store(true); }
+
+  std::atomic<bool> is_running{false};
+  std::atomic<bool> is_done{false};
+  std::atomic<bool> ends{false};
+
+ private:
+  Executor& executor_;
+};
+
+TEST_F(CoreArbiterTest, AJobThatRunsItsTilesByItselfGivesItsCoreAway) {
+  const auto urgent = Join(topology::AllowedCpus());
+  const Ref<Executor> vision = MakeExecutor(1);
+  OwnRangesJob layer(*vision, 1);
+  vision->Submit(&layer);
+  EXPECT_TRUE(WaitFor([&] { return layer.is_running.load(); }));
+  const uint32_t count = Executor::AvailableConcurrency();
+  urgent->Add(kUrgentLane - 1, count, kInfiniteFuture);
+  const auto gives_way = [&] {
+    urgent->Poll(count);
+    return layer.is_done.load();
+  };
+  EXPECT_TRUE(WaitFor(gives_way));
+  layer.ends = true;
+  EXPECT_TRUE(WaitFor(gives_way));
+
+  // But not below what is less urgent.
+  OwnRangesJob control(*vision, kUrgentLane);
+  vision->Submit(&control);
+  EXPECT_TRUE(WaitFor([&] { return control.is_running.load(); }));
+  for (int i = 0; i < 100; ++i) {
+    urgent->Poll(count);
+    Spin(20'000);
+  }
+  EXPECT_FALSE(control.is_done);
+  control.ends = true;
+  EXPECT_TRUE(WaitFor([&] { return control.is_done.load(); }));
+  urgent->Remove(kUrgentLane - 1, count);
+  vision->Shutdown();
+}
+
 TEST_F(CoreArbiterTest, ACallerThatHelpsGivesItsCoreAway) {
   const Ref<Executor> vision = MakeExecutor(0);
   const Ref<Executor> policy = MakeExecutor(1);

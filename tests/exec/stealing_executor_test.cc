@@ -839,7 +839,7 @@ TEST(MoveTest, AJobLeavesAProcessorThatTwoThreadsShare) {
         is_pinned = true;
         return end;
       } else {
-        while (!moved.load() && !(asks && executor->EndRange())) {
+        while (!moved.load() && !(asks && executor->EndRange(stage.job))) {
           std::this_thread::yield();
         }
         if (asks) stage.thread = here;
@@ -860,7 +860,7 @@ TEST(MoveTest, AJobLeavesAProcessorThatTwoThreadsShare) {
   for (int value = left.load(); value != 0; value = left.load()) {
     left.wait(value);
   }
-  EXPECT_FALSE(executor->EndRange());  // Not a thread of it.
+  EXPECT_FALSE(executor->EndRange(stages[0].job));  // Not a thread of it.
   executor->Shutdown();
 }
 
@@ -906,7 +906,7 @@ TEST(MoveTest, AJobOfManyRangesMovesAWorkerThatDoesNotBegin) {
         const auto begin = std::chrono::steady_clock::now();
         while (!is_moved && std::chrono::steady_clock::now() - begin <
                                 std::chrono::milliseconds(20)) {
-          (void)executor->EndRange();
+          (void)executor->EndRange(ranges);
           cpu_set_t now;
           EXPECT_EQ(sched_getaffinity(worker, sizeof(now), &now), 0);
           is_moved = CPU_EQUAL(&now, &there) != 0;
