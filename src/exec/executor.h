@@ -176,8 +176,8 @@ class Executor : public Object {
   absl::StatusOr<JobTraits> FindTraits(const JobAttributes& job);
 
   // Whether work with these traits, which runs on this thread, is to stop and
-  // to be submitted again: a more urgent job waits, or the thread is to return
-  // to its call.
+  // to be submitted again: a more urgent job waits, the thread is to return to
+  // its call, or it must give its core to another process.
   virtual bool MustInterrupt(const JobTraits&) { return false; }
 
   // True while a thread looks for jobs of `lane`. It begins with a new one

@@ -244,7 +244,7 @@ bool StealingExecutor::MustInterrupt(const JobTraits& traits) {
   ThreadState* const state = StateHere();
   if (state == nullptr) return false;
   return (state->is_helping_caller() && MustLeave(*state)) ||
-         !state->worker->MayRun(traits);
+         !state->worker->MayRun(traits) || MustYield(traits.lane);
 }
 
 void StealingExecutor::Trim() {

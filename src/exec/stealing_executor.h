@@ -315,9 +315,10 @@ class StealingExecutor final : public Executor {
     if (state.core_lane > 0) cores_->Remove(state.core_lane, 1);
   }
   void MoveClaim(Job& job);
-  void DropClaim(Job& job) {
-    const uint32_t claim =
-        job.core_claim_.exchange(0, std::memory_order_relaxed);
+  // The claim of a job whose tiles are done, which ends. A closure only begins
+  // then: its claim is returned, for EndClaim() after it.
+  uint32_t EndTiles(Job& job);
+  void EndClaim(uint32_t claim) {
     if (claim != 0) cores_->Remove(claim >> 16, claim & UINT16_MAX);
   }
   // Whether a thread that works beside its purpose returns to that now.

@@ -124,6 +124,13 @@ void StealingExecutor::ClaimCoresFor(Job& job) {
   cores_->Add(lane, count, job.deadline_ns);
 }
 
+uint32_t StealingExecutor::EndTiles(Job& job) {
+  const uint32_t claim = job.core_claim_.exchange(0, std::memory_order_relaxed);
+  if (job.is_closure_) return claim;
+  EndClaim(claim);
+  return 0;
+}
+
 void StealingExecutor::MoveClaim(Job& job) {
   uint32_t claim = job.core_claim_.load(std::memory_order_relaxed);
   const uint32_t lane = job.lane_now();

@@ -102,10 +102,11 @@ inline void StealingExecutor::RunRange(ThreadState& state, Job& job,
 inline void StealingExecutor::FinishJob(ThreadState& state, Job& job) {
   TAKT_DCHECK(!state.is_finishing);
   state.counters->jobs.Add(1);
-  if (cores_ != nullptr) DropClaim(job);
+  const uint32_t claim = cores_ != nullptr ? EndTiles(job) : 0;
   state.is_finishing = !job.is_closure_;
   job.Finish(*state.worker);  // It may be gone now.
   state.is_finishing = false;
+  EndClaim(claim);
 }
 
 void StealingExecutor::RunChain(ThreadState& state) {

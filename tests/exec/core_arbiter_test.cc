@@ -327,6 +327,64 @@ TEST_F(CoreArbiterTest, AJobThatRunsItsTilesByItselfGivesItsCoreAway) {
   vision->Shutdown();
 }
 
+// A program that runs until it is interrupted.
+class LongProgram : public Closure {
+ public:
+  LongProgram(Executor& executor, uint8_t program_lane)
+      : Closure(&LongProgram::Run), executor_(executor) {
+    lane = program_lane;
+  }
+
+  std::atomic<bool> is_running{false};
+  std::atomic<bool> is_done{false};
+  std::atomic<bool> ends{false};
+
+ private:
+  static void Run(Closure* closure, Worker&) {
+    auto& self = *static_cast<LongProgram*>(closure);
+    self.is_running = true;
+    while (!self.ends && !self.executor_.MustInterrupt(self)) Spin(20'000);
+    self.is_done = true;
+  }
+
+  Executor& executor_;
+};
+
+TEST_F(CoreArbiterTest, AProgramClaimsItsCoreUntilItEnds) {
+  const auto vision = Join(topology::AllowedCpus());
+  const Ref<Executor> robot = MakeExecutor(1);
+  LongProgram planner(*robot, kUrgentLane);
+  robot->Submit(&planner);
+  EXPECT_TRUE(WaitFor([&] { return planner.is_running.load(); }));
+  const uint32_t count = Executor::AvailableConcurrency();
+  vision->Add(1, count, kInfiniteFuture);
+  // Beyond the time for which claims stay after their jobs.
+  Spin(10 * CoreArbiter::kHoldNs);
+  EXPECT_TRUE(WaitForLimit(count - 1, *vision));
+  EXPECT_FALSE(planner.is_done);
+  planner.ends = true;
+  EXPECT_TRUE(WaitForLimit(CoreGrant::kNoLimit, *vision));
+  vision->Remove(1, count);
+  robot->Shutdown();
+}
+
+TEST_F(CoreArbiterTest, AProgramGivesItsCoreAway) {
+  const auto urgent = Join(topology::AllowedCpus());
+  const Ref<Executor> robot = MakeExecutor(1);
+  LongProgram logger(*robot, 1);
+  robot->Submit(&logger);
+  EXPECT_TRUE(WaitFor([&] { return logger.is_running.load(); }));
+  const uint32_t count = Executor::AvailableConcurrency();
+  urgent->Add(kUrgentLane, count, kInfiniteFuture);
+  EXPECT_TRUE(WaitFor([&] {
+    urgent->Poll(count);
+    return logger.is_done.load();
+  }));
+  logger.ends = true;
+  urgent->Remove(kUrgentLane, count);
+  robot->Shutdown();
+}
+
 TEST_F(CoreArbiterTest, ACallerThatHelpsGivesItsCoreAway) {
   const Ref<Executor> vision = MakeExecutor(0);
   const Ref<Executor> policy = MakeExecutor(1);
