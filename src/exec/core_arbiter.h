@@ -77,6 +77,15 @@ class CoreArbiter {
   // Jobs above this lane go on whatever the limit is.
   uint32_t lane() const { return lane_.load(std::memory_order_relaxed); }
 
+  // No job of the executor is above this lane.
+  uint32_t lane_max() const {
+    uint32_t lane = kLaneCount - 1;
+    while (lane > 0 && counts_[lane].load(std::memory_order_relaxed) == 0) {
+      --lane;
+    }
+    return lane;
+  }
+
   void CountYield(int64_t duration_ns) {
     yield_count_.fetch_add(1, std::memory_order_relaxed);
     yield_ns_.fetch_add(duration_ns, std::memory_order_relaxed);

@@ -3,6 +3,7 @@
 #ifndef TAKT_EXEC_JOB_H_
 #define TAKT_EXEC_JOB_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -154,15 +155,19 @@ class Job : public JobTraits {
   // of a part. 0: they may not.
   int64_t grain_ns = 0;
   bool sequential = false;  // Tiles in order, one at a time.
+  // Among processes it counts as a job of this lane at the most, as long as it
+  // is not raised: its lane is higher only for the other jobs of its executor.
+  uint8_t core_lane_max = kLaneCount - 1;
   // Executor::Raise() may be called while it waits. Such a job waits in
   // mailboxes only, or as the next job of a thread.
   bool can_be_raised = false;
 
   // The lane in which the job is now: its own, or a higher one to which it was
   // raised.
-  uint32_t lane_now() const {
-    const uint32_t raised = raised_.load(std::memory_order_seq_cst);
-    return raised > lane ? raised - 1 : lane;
+  uint32_t lane_now() const { return RaisedFrom(lane); }
+  // The lane in which other processes see it.
+  uint32_t core_lane() const {
+    return RaisedFrom(std::min(lane, core_lane_max));
   }
   // True also if it was raised to its own lane: it then goes before the other
   // jobs of the lane.
@@ -187,6 +192,7 @@ class Job : public JobTraits {
     expected_tile_ns = other.expected_tile_ns;
     grain_ns = other.grain_ns;
     sequential = other.sequential;
+    core_lane_max = other.core_lane_max;
     can_be_raised = other.can_be_raised;
     return *this;
   }
@@ -197,6 +203,10 @@ class Job : public JobTraits {
   friend class Mailbox;
   friend class StealingExecutor;
 
+  uint32_t RaisedFrom(uint32_t own) const {
+    const uint32_t raised = raised_.load(std::memory_order_seq_cst);
+    return raised > own ? raised - 1 : own;
+  }
   bool may_be_in_deque() const { return !has_deadline() && !can_be_raised; }
   // Whether one thread at a time runs it. It then has one ticket
   // (stealing_executor.h).

@@ -51,7 +51,8 @@ bool StealingExecutor::MustYieldCore(uint32_t lane) {
 
 bool StealingExecutor::HoldsBack(uint32_t lane, uint32_t active) {
   // One thread is awake, and waits for a core.
-  if (lane > cores_->lane() || active < std::max(cores_->limit(), 1u)) {
+  if (std::min(lane, cores_->lane_max()) > cores_->lane() ||
+      active < std::max(cores_->limit(), 1u)) {
     return false;
   }
   holds_back_.store(true, std::memory_order_seq_cst);
@@ -76,8 +77,9 @@ uint32_t StealingExecutor::LaneFor(const ThreadState& state) const {
     lanes = lanes | slot->deque_lanes.Read(std::memory_order_relaxed);
   }
   lanes = lanes & LaneMask::All();
-  const uint32_t lane = lanes.empty() ? 0 : lanes.Highest();
-  return state.next != nullptr ? std::max(lane, state.next->lane_now()) : lane;
+  uint32_t lane = lanes.empty() ? 0 : lanes.Highest();
+  if (state.next != nullptr) lane = std::max(lane, state.next->lane_now());
+  return std::min(lane, cores_->lane_max());
 }
 
 void StealingExecutor::YieldCore(ThreadState& state, int64_t deadline_ns) {
@@ -113,7 +115,7 @@ void StealingExecutor::YieldCore(ThreadState& state, int64_t deadline_ns) {
 void StealingExecutor::ClaimCoresFor(Job& job) {
   uint32_t count = std::min<uint32_t>(HelpersWorth(job) + 1, concurrency_);
   count = std::min<uint32_t>(count, UINT16_MAX);
-  const uint32_t lane = job.lane_now();
+  const uint32_t lane = job.core_lane();
   // A caller that helps has its core already.
   const ThreadState* const state = innermost_;
   if (state != nullptr && state->executor == this && state->core_lane == lane &&
@@ -133,7 +135,7 @@ uint32_t StealingExecutor::EndTiles(Job& job) {
 
 void StealingExecutor::MoveClaim(Job& job) {
   uint32_t claim = job.core_claim_.load(std::memory_order_relaxed);
-  const uint32_t lane = job.lane_now();
+  const uint32_t lane = job.core_lane();
   const uint32_t count = claim & UINT16_MAX;
   if (claim == 0 || claim >> 16 == lane) return;
   // The counts of both lanes are right before the job can drop its claim.

@@ -41,7 +41,7 @@ bool StealingExecutor::EndRange(const Job& job) {
   (void)FireOverdueTimer(*state);  // The job looks whether it is preempted.
   return MustMove(*state) ||
          (state->is_helping_caller() && MustLeave(*state)) ||
-         MustYield(job.lane_now());
+         MustYield(job.core_lane());
 }
 
 inline RunningWork StealingExecutor::EnterWatchedJob(ThreadState& state,
@@ -121,7 +121,7 @@ void StealingExecutor::RunChain(ThreadState& state) {
                             HintedLanes(state, std::memory_order_seq_cst);
     if (mail.HasAtLeast(lane) || others.HasAbove(lane) || !job->is_single() ||
         job->local_bytes > worker.local_bytes || IsSurplus(state) ||
-        MustMove(state) || MustYield(lane)) {
+        MustMove(state) || MustYield(job->core_lane())) {
       return;
     }
     state.next = nullptr;
@@ -206,7 +206,7 @@ bool StealingExecutor::RunShared(ThreadState& state, FoundJob found) {
       if (range_ns > kRangeMaxNs) range_max = std::max(range_max / 4, 1u);
     }
     if (state.is_helping_caller() ? MustLeave(state) : IsSurplus(state)) break;
-    if (MustYield(job.lane_now())) break;
+    if (MustYield(job.core_lane())) break;
     if (__builtin_expect(IsOvertaken(job), 0)) break;
     if (__builtin_expect(HoldsUpRaised(state, job), 0)) break;
   }

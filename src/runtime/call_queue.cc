@@ -186,6 +186,7 @@ void CallQueue::SubmitTurn(Turn* turn, bool is_interrupted) {
     TAKT_CHECK(submitted_ == nullptr);
     submitted_ = turn;
     static_cast<exec::JobTraits&>(*this) = turn->traits;
+    core_lane_max = lane;
     if (!is_interrupted) lane = std::max(lane, turn->first_lane);
     // A loan that comes later finds the turn, and raises the job again.
     SetRaised(LoanLane());

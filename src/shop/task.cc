@@ -91,7 +91,8 @@ exec::Executor& Task::executor() const {
 Task::Shard* Task::NewShard() {
   auto* shard = new (shop_->blocks()) Shard(this, epoch_);
   static_cast<exec::JobTraits&>(*shard) = *work_;
-  shard->lane = std::max(static_cast<uint8_t>(work_->lane_now()), lane_min_);
+  shard->core_lane_max = static_cast<uint8_t>(work_->lane_now());
+  shard->lane = std::max(shard->core_lane_max, lane_min_);
   // The workers of a decision are workers of the shop's executor.
   if (workers_ != nullptr && executor_ == &shop_->executor()) {
     shard->allowed = workers_;

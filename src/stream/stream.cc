@@ -73,10 +73,11 @@ Stream::Stream(runtime::Function& function, StreamOptions options,
                          options.input_queue_length);
   }
   release_timer_.fires_anywhere = true;
-  begin_job_.lane = exec::LaneOf(static_cast<uint8_t>(
-      options.share_permille > 0
-          ? std::max<int32_t>(priority_, sched::kBelowHardPriority)
-          : priority_));
+  begin_job_.core_lane_max = exec::LaneOf(static_cast<uint8_t>(priority_));
+  begin_job_.lane = options.share_permille > 0
+                        ? std::max(begin_job_.core_lane_max,
+                                   exec::LaneOf(sched::kBelowHardPriority))
+                        : begin_job_.core_lane_max;
 }
 
 Stream::~Stream() { function_->tracer().FreeTrack(trace_track_); }

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <functional>
@@ -383,6 +384,57 @@ TEST_F(CoreArbiterTest, AProgramGivesItsCoreAway) {
   logger.ends = true;
   urgent->Remove(kUrgentLane, count);
   robot->Shutdown();
+}
+
+// As work does that its stream's share has raised.
+TEST_F(CoreArbiterTest, AJobThatGoesFirstInItsProcessDisplacesNoOther) {
+  const uint32_t count = Executor::AvailableConcurrency();
+  const auto soft = Join(topology::AllowedCpus());
+  soft->Add(4, count, kInfiniteFuture);
+  const Ref<Executor> logs = MakeExecutor(1);
+  std::atomic<bool> ends{false};
+  RunningTilesJob tiles(*logs, 1'000'000, 6, [&] {
+    if (!ends) Spin(20'000);
+  });
+  tiles.core_lane_max = 1;
+  for (const uint32_t lent : {4u, 6u, 7u}) {
+    tiles.SetRaised(static_cast<int32_t>(lent));
+    EXPECT_EQ(tiles.core_lane(), lent);
+    EXPECT_EQ(tiles.lane_now(), std::max(lent, 6u));
+  }
+  tiles.SetRaised(Job::kNotRaised);
+  tiles.Start();
+  ASSERT_TRUE(WaitFor([&] {
+    soft->Poll(count);
+    return logs->statistics().cores.peer_count == 1;
+  }));
+  for (int i = 0; i < 100; ++i) {
+    Spin(2 * CoreArbiter::kLookNs);
+    soft->Poll(count);
+    EXPECT_EQ(soft->limit(), CoreGrant::kNoLimit);
+  }
+  EXPECT_TRUE(WaitFor([&] {
+    soft->Poll(count);
+    return tiles.is_done || logs->statistics().cores.yield_count > 0;
+  }));
+  EXPECT_FALSE(tiles.is_done);
+  ends = true;
+  soft->Remove(4, count);
+  soft->BecomeIdle();
+  EXPECT_TRUE(tiles.Wait());
+
+  OwnRangesJob layer(*logs, 6);
+  layer.core_lane_max = 1;
+  logs->Submit(&layer);
+  EXPECT_TRUE(WaitFor([&] { return layer.is_running.load(); }));
+  soft->Add(4, count, kInfiniteFuture);
+  EXPECT_TRUE(WaitFor([&] {
+    soft->Poll(count);
+    return layer.is_done.load();
+  }));
+  layer.ends = true;
+  soft->Remove(4, count);
+  logs->Shutdown();
 }
 
 TEST_F(CoreArbiterTest, ACallerThatHelpsGivesItsCoreAway) {

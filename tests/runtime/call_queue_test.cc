@@ -154,6 +154,7 @@ TEST(CallQueueTest, ATurnBeginsInItsFirstLaneAndGoesOnInItsOwn) {
   InterruptedCall low(1, &order, 6);
   owner->queue.Post(&low, Where::kWorker);
   EXPECT_EQ(executor->job().lane, 6);
+  EXPECT_EQ(executor->job().core_lane(), 3u);  // For other processes.
   executor->RunJob();
   EXPECT_EQ(executor->job().lane, 3);
   executor->RunJob();

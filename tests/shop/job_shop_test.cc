@@ -76,6 +76,7 @@ TEST_F(JobShopTest, AStreamThatHasHadLessThanItsShareGoesFirst) {
   shop().Decide();
   // Its tiles, too, go before those of all that is not hard.
   EXPECT_EQ(executor().newest().lane, exec::LaneOf(sched::kBelowHardPriority));
+  EXPECT_EQ(executor().newest().core_lane(), logged.lane);  // Elsewhere not.
   executor().RunAll();
   EXPECT_TRUE(slow.is_finished && logged.is_finished);
   EXPECT_LT(logged.order, slow.order);
