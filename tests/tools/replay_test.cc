@@ -13,23 +13,30 @@ namespace takt::tools {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
-// A stream of simple_mul has run a few jobs; the path of its capture.
-std::string Captured() {
-  const std::string module_path = TestData("models/simple_mul.cpu.vmfb");
+// A stream of simple_mul, or of another function, has run a few jobs; the path
+// of its capture.
+std::string Captured(const std::string& model = "models/simple_mul.cpu.vmfb",
+                     const char* name = "simple_mul") {
+  const std::string module_path = TestData(model);
   auto instance = Instance::Create().value();
   auto device = Device::Create(instance, "local-sync").value();
   auto module = Module::Load(instance, module_path).value();
   auto context = Context::Create(instance, {module}, {device}).value();
-  auto function = context.FindFunction("simple_mul").value();
+  auto function = context.FindFunction(name).value();
   auto stream =
       Stream::Create(function, {.period_ns = 1'000'000, .capture_job_count = 8})
           .value();
-  for (const size_t index : {0, 1}) {
-    std::span<float> input = stream.MapInput<float>(index).value();
-    std::ranges::fill(input, 1.5f + static_cast<float>(index));
+  if (function.signature().argument_count() == 1) {
+    EXPECT_TRUE(stream.SetInput({Value(int32_t{3})}).ok());
+  } else {
+    for (const size_t index : {0, 1}) {
+      std::span<float> input = stream.MapInput<float>(index).value();
+      std::ranges::fill(input, 1.5f + static_cast<float>(index));
+    }
+    EXPECT_TRUE(stream.PublishInput().ok());
   }
-  EXPECT_TRUE(stream.PublishInput().ok());
   EXPECT_TRUE(stream.Start(takt_clock_now_ns()).ok());
   while (stream.statistics().met_count + stream.statistics().missed_count < 3) {
     EXPECT_TRUE(stream.WaitIdle().ok());
@@ -73,6 +80,26 @@ TEST(ReplayTest, ADifferenceIsNamed) {
   const ToolResult result = ReplayOf(path, {});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.out, HasSubstr("result 0 differs from byte 15 on"));
+  EXPECT_THAT(result.out, Not(HasSubstr("state of its own")));
+}
+
+TEST(ReplayTest, AFunctionWithStateIsTheReasonForADifference) {
+  const std::string path = Captured("tools/counting.vmfb", "next");
+  std::string bytes = FileContents(path);
+  bytes.back() ^= 1;  // As if calls had come before the captured ones.
+  WriteContents(path, bytes);
+  const std::vector<std::string> arguments = {
+      "--module=" + TestData("tools/counting.vmfb"), "--device=local-sync",
+      "--replay=" + path};
+  const ToolResult text = RunProcess("takt-run-module", arguments);
+  EXPECT_EQ(text.exit_code, 1);
+  EXPECT_THAT(text.out, HasSubstr("the function has state of its own"));
+  std::vector<std::string> with_json = arguments;
+  with_json.push_back("--json");
+  const ToolResult json = RunProcess("takt-run-module", with_json);
+  EXPECT_EQ(nlohmann::json::parse(json.out)["has_state"], true);
+  const ToolResult stateless = ReplayOf(Captured(), {"--json"});
+  EXPECT_EQ(nlohmann::json::parse(stateless.out)["has_state"], false);
 }
 
 TEST(ReplayTest, InputsThatDoNotFitAreAnError) {

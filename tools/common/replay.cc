@@ -73,20 +73,12 @@ Result<std::string> Difference(const std::vector<Value>& results,
   return std::string();
 }
 
-Result<Rerun> RunAgain(const Session& session, const Function& function,
-                       const CapturedJob& job) {
-  Rerun rerun;
-  if (job.end_ns > job.begin_ns && job.begin_ns > 0) {
-    rerun.recorded_us =
-        (static_cast<double>(job.end_ns) - static_cast<double>(job.begin_ns)) /
-        1e3;
-  }
+// Calls the function with the inputs of a job, which fit.
+Result<std::vector<Value>> Call(const Session& session,
+                                const Function& function,
+                                const CapturedJob& job) {
   const Signature signature = function.signature();
   const std::vector<takt_value_kind_t> kinds = ArgumentKinds(signature);
-  if (job.inputs.size() != kinds.size()) {
-    rerun.difference = "its inputs are not there";
-    return rerun;
-  }
   std::vector<Value> arguments;
   for (size_t i = 0; i < kinds.size(); ++i) {
     Result<Value> value =
@@ -98,8 +90,39 @@ Result<Rerun> RunAgain(const Session& session, const Function& function,
   }
   std::vector<Value> results(signature.result_count());
   const takt_invoke_options_t options = session.InvokeOptions();
-  const int64_t begin_ns = takt_clock_now_ns();
   TAKT_TOOLS_RETURN_IF_ERROR(function.Invoke(arguments, results, &options));
+  return results;
+}
+
+// Whether two calls with the inputs of a job have different results.
+Result<bool> HasState(const Session& session, const Function& function,
+                      const CapturedJob& job) {
+  std::vector<std::string> bytes[2];
+  for (std::vector<std::string>& of_call : bytes) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(const std::vector<Value> results,
+                                Call(session, function, job));
+    for (const Value& result : results) {
+      TAKT_TOOLS_ASSIGN_OR_RETURN(of_call.emplace_back(), BytesOf(result));
+    }
+  }
+  return bytes[0] != bytes[1];
+}
+
+Result<Rerun> RunAgain(const Session& session, const Function& function,
+                       const CapturedJob& job) {
+  Rerun rerun;
+  if (job.end_ns > job.begin_ns && job.begin_ns > 0) {
+    rerun.recorded_us =
+        (static_cast<double>(job.end_ns) - static_cast<double>(job.begin_ns)) /
+        1e3;
+  }
+  if (job.inputs.size() != ArgumentKinds(function.signature()).size()) {
+    rerun.difference = "its inputs are not there";
+    return rerun;
+  }
+  const int64_t begin_ns = takt_clock_now_ns();
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::vector<Value> results,
+                              Call(session, function, job));
   rerun.replayed_us = static_cast<double>(takt_clock_now_ns() - begin_ns) / 1e3;
   if (job.results.empty() && !results.empty()) {
     rerun.difference = "its results are not there";
@@ -130,13 +153,13 @@ Result<int> Replay(const Session& session, const Function& function,
                 capture.function.c_str(), capture.jobs.size(), "job", "outcome",
                 "captured us", "replayed us", "results");
   }
-  int exit_code = kSuccess;
+  const CapturedJob* different = nullptr;
   for (const CapturedJob& job : capture.jobs) {
     const Result<Rerun> rerun = RunAgain(session, function, job);
     if (!rerun.ok()) {
       return Annotate(rerun.status(), "job " + std::to_string(job.sequence));
     }
-    if (rerun->is_compared && !rerun->difference.empty()) exit_code = kFailure;
+    if (rerun->is_compared && !rerun->difference.empty()) different = &job;
     if (!is_json) {
       PrintRow(job, *rerun);
       continue;
@@ -148,12 +171,25 @@ Result<int> Replay(const Session& session, const Function& function,
                             {"is_compared", rerun->is_compared},
                             {"difference", rerun->difference}});
   }
+  bool has_state = false;
+  if (different != nullptr) {
+    TAKT_TOOLS_ASSIGN_OR_RETURN(has_state,
+                                HasState(session, function, *different));
+  }
+  if (!is_json && has_state) {
+    std::printf(
+        "\nTwo calls with the inputs of job %llu have different results, so "
+        "the function has state of its own, such as the seed of random "
+        "numbers. The replay begins with the initial state.\n",
+        static_cast<unsigned long long>(different->sequence));
+  }
   if (is_json) {
+    json["has_state"] = has_state;
     std::printf("%s\n", json.dump(2, ' ', false,
                                   nlohmann::json::error_handler_t::replace)
                             .c_str());
   }
-  return exit_code;
+  return different != nullptr ? kFailure : kSuccess;
 }
 
 }  // namespace takt::tools
