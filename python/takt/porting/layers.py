@@ -529,7 +529,7 @@ class LayerPorter:
             return False
         axis = own.get("axis", 0) % len(shape)
         size, places = shape[axis], [1] * (len(shape) + 1)
-        if [*given[:axis], size, *given[axis + 1:]] != shape or math.prod(shape) * given[axis] > _SCATTER_MAX:
+        if math.prod(given) * size > _SCATTER_MAX:
             return False
         integers = self.emit("Cast", [indices], to=self.onnx.TensorProto.INT64)
         zero, whole = self.constant(np.asarray(0)), self.constant(np.asarray(size))
@@ -542,6 +542,9 @@ class LayerPorter:
         none = self.constant(self.extreme(numbers, kind == "min"))
         found = self.emit("Where", [is_there, self.emit("Unsqueeze", [updates, apart]), none])
         found = self.reduce(f"Reduce{kind.title()}", found, [axis + 1], keepdims=0)
+        missing = [0 if i == axis else shape[i] - given[i] for i in range(len(shape))]
+        if any(missing):
+            found = self.emit("Pad", [found, self.constant([*[0] * len(shape), *missing]), none])
         self.emit(kind.title(), [data, found], node.output[0])
         return True
 

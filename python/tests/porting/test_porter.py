@@ -1227,6 +1227,14 @@ def test_the_greatest_of_what_is_scattered(needs_compiler, tmp_path):
             cases[kind, axis, element] = model, {
                 "x": (9 * floats(*shape)).astype(element), "i": RNG.integers(-3, 3, given),
                 "u": (9 * floats(*given)).astype(element)}
+    for element in ("float32", "int32"):  # Some rows, or some parts of them, get no update.
+        number = helper.np_dtype_to_tensor_dtype(np.dtype(element))
+        model = model_of([helper.make_node("ScatterElements", ["x", "i", "u"], ["y"], axis=1, reduction="min")],
+                         {"x": (number, [4, 5, 3]), "i": (TensorProto.INT64, [2, 6, 2]), "u": (number, [2, 6, 2])},
+                         {"y": (number, [4, 5, 3])}, opset=18)
+        cases["of some rows", element] = model, {
+            "x": (9 * floats(4, 5, 3)).astype(element), "i": RNG.integers(-5, 5, [2, 6, 2]),
+            "u": (9 * floats(2, 6, 2)).astype(element)}
     model = model_of([helper.make_node("ScatterElements", ["x", "i", "u"], ["y"], reduction="max")],
                      {"x": [4], "i": (TensorProto.INT64, [6])}, {"y": [4]}, opset=18, u=floats(6))
     cases["of constants"] = model, {"x": floats(4), "i": RNG.integers(-3, 3, [6])}
