@@ -87,34 +87,46 @@ class TransposedPorter:
         """One of groups, or of taps that lie apart."""
         own = self.attributes(node)
         group = own.get("group", 1)
-        shape = self.shapes.get(node.input[0], [None])
+        shape, taps = (self.shapes.get(name, [None]) for name in node.input[:2])
         kernel = self.value_of(node.input[1])
-        if group == max(own.get("dilations", [1])) == 1 or None in shape or kernel is None:
+        if group == max(own.get("dilations", [1])) == 1 or None in shape or (kernel is None and None in taps):
             return False
-        if self.as_one_group(node, own, kernel):
+        if kernel is not None and self.as_one_group(node, own, kernel):
             return True
+        taps = taps if kernel is None else kernel.shape
         rank = len(shape) - 2
         strides, dilations, more = (own.get(name, [default] * rank) for name, default in (
             ("strides", 1), ("dilations", 1), ("output_padding", 0)))
         pads = own.get("pads", [0] * 2 * rank)
-        reaches = [dilations[i] * (kernel.shape[2 + i] - 1) for i in range(rank)]
+        reaches = [dilations[i] * (taps[2 + i] - 1) for i in range(rank)]
         begins = [reaches[i] - pads[i] for i in range(rank)]
         ends = [reaches[i] - pads[rank + i] + more[i] - (strides[i] - 1) for i in range(rank)]
-        spots = kernel.shape[2:]
-        weights = kernel.reshape(group, -1, kernel.shape[1], *spots).swapaxes(1, 2)
-        weights = weights.reshape(group * kernel.shape[1], -1, *spots)
-        if max(strides) > 1 and self.by_phases(node, weights, group, strides, pads):
-            return True
+        if kernel is None:
+            turned = self.turned_taps(node.input[1], taps, group)
+        else:
+            weights = kernel.reshape(group, -1, *taps[1:]).swapaxes(1, 2)
+            weights = weights.reshape(group * taps[1], -1, *taps[2:])
+            if max(strides) > 1 and self.by_phases(node, weights, group, strides, pads):
+                return True
+            turned = self.constant(np.ascontiguousarray(np.flip(weights, range(2, weights.ndim))))
         source = self.spread(node.input[0], shape, strides)
         for i in range(rank):
             low, high = max(0, -begins[i]), max(0, -ends[i])
             if low or high:
                 source = self.slice(source, 2 + i, low, shape[2 + i] * strides[i] - high)
-        turned = np.ascontiguousarray(np.flip(weights, range(2, weights.ndim)))
-        self.emit("Conv", [source, self.constant(turned), *node.input[2:]], node.output[0], group=group,
-                  kernel_shape=list(spots), dilations=list(dilations),
+        self.emit("Conv", [source, turned, *node.input[2:]], node.output[0], group=group,
+                  kernel_shape=list(taps[2:]), dilations=list(dilations),
                   pads=[max(0, pad) for pad in (*begins, *ends)])
         return True
+
+    def turned_taps(self, weights: str, shape: list[int], group: int) -> str:
+        """The weights of a transposed convolution, which a call brings, as those of a convolution."""
+        rank = len(shape) - 2
+        apart = self.emit("Reshape", [weights, self.constant([group, shape[0] // group, *shape[1:]])])
+        swapped = self.emit("Transpose", [apart], perm=[0, 2, 1, *range(3, 3 + rank)])
+        joined = self.emit("Reshape", [swapped, self.constant([group * shape[1], shape[0] // group, *shape[2:]])])
+        backwards = [self.constant([value] * rank) for value in (-1, np.iinfo(np.int64).min, -1)]
+        return self.emit("Slice", [joined, *backwards[:2], self.constant([*range(2, 2 + rank)]), backwards[2]])
 
     def as_one_group(self, node: Any, own: dict[str, Any], kernel: np.ndarray) -> bool:
         """All groups as one, if that takes Takt's kernels no more products."""

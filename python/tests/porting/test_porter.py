@@ -428,6 +428,21 @@ def test_transposed_convolutions_of_groups(shape, weights, group, convolutions, 
     np.testing.assert_allclose(ort_run(ported, x)[0], ort_run(network, x)[0], rtol=0, atol=1e-4)
 
 
+@pytest.mark.parametrize("shape, weights, group, options", [
+    ((2, 4, 5, 6), (4, 1, 4, 4), 4, {"strides": [2, 2], "pads": [2, 1, 2, 1]}),
+    ((1, 6, 5, 4), (6, 5, 3, 2), 3, {"strides": [2, 3], "pads": [1, 0, 0, 1], "output_padding": [1, 2]}),
+    ((1, 4, 7), (4, 3, 5), 2, {"dilations": [2]}),
+    ((1, 4, 5, 6), (4, 3, 3, 2), 1, {"strides": [2, 1], "dilations": [2, 3], "pads": [2, 1, 1, 0]}),
+])
+def test_transposed_convolutions_of_groups_whose_weights_a_call_brings(needs_compiler, tmp_path, shape, weights, group,
+                                                                       options):
+    network = model_of([helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], group=group, **options)],
+                       {"x": list(shape), "w": list(weights), "b": [weights[1] * group]}, {"y": None})
+    assert "ConvTranspose" not in kinds(porter.port(network))
+    feeds = {"x": floats(*shape), "w": floats(*weights), "b": floats(weights[1] * group)}
+    check_compiled(tmp_path, {"": (network, feeds)}, functools.partial(np.testing.assert_allclose, atol=1e-4))
+
+
 @pytest.mark.parametrize("weights, group", [((6, 2, 3, 3), 3), ((8, 8, 3, 2), 2)])
 def test_small_groups_of_transposed_convolutions_are_one(weights, group):
     network = model_of([helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], group=group, strides=[2, 2])],
