@@ -45,8 +45,9 @@ class ResizePorter:
         own = {"mode": b"nearest", "coordinate_transformation_mode": b"half_pixel", **self.attributes(node)}
         mode, way = (own[key].decode() for key in ("mode", "coordinate_transformation_mode"))
         axes = self.axes_of(node, own, self.shapes.get(node.input[0], [None]), way)
-        if axes == []:
-            self.emit("Identity", [node.input[0]], node.output[0])
+        if axes is not None and (not axes or way != "tf_crop_and_resize"
+                                 and all(each.size == each.out_size for each in axes)):
+            self.emit("Identity", [node.input[0]], node.output[0])  # As ONNX Runtime does, whatever the scales are.
             return True
         rank = len(self.shapes.get(node.input[0], []))
         is_known = not (own.get("axes") or own.get("antialias", 0) or own.get("exclude_outside", 0)

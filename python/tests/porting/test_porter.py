@@ -1320,6 +1320,15 @@ def test_what_keeps_its_size_is_not_resized(way):
     assert kinds(check(model, {"x": floats(*shape)}, "Resize")) == ["Relu"]
 
 
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_what_keeps_its_sizes_by_other_scales_is_not_resized(mode):
+    model = model_of([helper.make_node("Resize", ["x", "", "scales"], ["y"], mode=mode)], {"x": [1, 2, 4, 3]},
+                     {"y": [1, 2, 4, 3]}, scales=np.array([1, 1, 1.2, 1.3], np.float32))
+    ported, x = porter.port(model), {"x": floats(1, 2, 4, 3)}
+    assert kinds(ported) == ["Identity"]
+    np.testing.assert_array_equal(ort_run(model, x)[0], x["x"])
+
+
 def test_places_between_pixels_as_pytorch_counts_them():
     model = model_of([helper.make_node("Resize", ["x", "", "", "sizes"], ["y"], mode="nearest", nearest_mode="floor",
                                        coordinate_transformation_mode="pytorch_half_pixel")],
