@@ -1336,6 +1336,20 @@ def test_places_between_pixels_as_pytorch_counts_them():
     check(model, {"x": floats(1, 2, 4, 5)}, "Resize")
 
 
+@pytest.mark.parametrize("count", [5, "n"])
+@pytest.mark.parametrize("way, images", [("half_pixel", 1), ("output_half_pixel", 2)])
+def test_regions_have_as_many_points_as_they_are_long(needs_compiler, tmp_path, way, images, count):
+    node = helper.make_node("RoiAlign", ["x", "boxes", "places"], ["y"], output_height=3, output_width=2,
+                            spatial_scale=0.5, coordinate_transformation_mode=way)
+    model = model_of([node], {"x": [images, 4, 9, 12], "boxes": [count, 4], "places": (TensorProto.INT64, [count])},
+                     {"y": [count, 4, 3, 2]})
+    assert "RoiAlign" not in kinds(porter.port(model))
+    # Within the image, of no size, from right to left, wider than the image, outside.
+    boxes = np.array([[2, 3, 14, 16], [5, 5, 5, 5], [9, 8, 4, 3], [-40, -70, 90, 60], [30, 2, 60, 9]], np.float32)
+    feeds = {"x": floats(images, 4, 9, 12), "boxes": boxes, "places": np.arange(5) % images}
+    check_compiled(tmp_path, {way: (model, feeds)}, functools.partial(np.testing.assert_allclose, atol=1e-5))
+
+
 def test_rows_whose_number_a_call_finds_are_not_expanded(needs_compiler, tmp_path):
     """The rows of an expert, which may get none."""
     from onnx import parser
