@@ -133,6 +133,8 @@ def places(size: int, out_size: int, scale: float, way: str) -> np.ndarray:
         return x * (size_f - 1) / (out_size_f - 1) if out_size > 1 else 0 * x
     if way == "pytorch_half_pixel" and out_size == 1:
         return 0 * x
+    if way == "tf_half_pixel_for_nn":
+        return (x + half) / scale_f
     offset = size_f / 2 * (1 - out_size_f / (scale_f * size_f)) if way == "half_pixel_symmetric" else np.float32(0)
     return offset + (x + half) / scale_f - half
 

@@ -51,7 +51,8 @@ class ResizePorter:
             return True
         rank = len(self.shapes.get(node.input[0], []))
         is_known = not (own.get("axes") or own.get("antialias", 0) or own.get("exclude_outside", 0)
-                        or own.get("keep_aspect_ratio_policy", b"stretch") != b"stretch" or way == "tf_crop_and_resize"
+                        or own.get("keep_aspect_ratio_policy", b"stretch") != b"stretch"
+                        or way in ("tf_crop_and_resize", "tf_half_pixel_for_nn")
                         or (mode == "nearest" and way not in ("asymmetric", "half_pixel"))
                         or (mode == "cubic" and own.get("cubic_coeff_a", _CUBIC) != _CUBIC)
                         or rank > 4)

@@ -12,6 +12,7 @@ from takt.networks import sampling
     ("align_corners", 4, 1, 0.25, [0]),
     ("half_pixel", 2, 4, 2, [-0.25, 0.25, 0.75, 1.25]),
     ("half_pixel", 3, 1, 1 / 3, [1]),
+    ("tf_half_pixel_for_nn", 2, 4, 2, [0.25, 0.75, 1.25, 1.75]),
     ("pytorch_half_pixel", 3, 1, 1 / 3, [0]),
     # A scale of which 1.5 pixels are left: what lies in the middle stays there.
     ("half_pixel_symmetric", 3, 7, 2.5, [-0.2, 0.2, 0.6, 1, 1.4, 1.8, 2.2]),

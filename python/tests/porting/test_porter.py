@@ -1329,6 +1329,19 @@ def test_what_keeps_its_sizes_by_other_scales_is_not_resized(mode):
     np.testing.assert_array_equal(ort_run(model, x)[0], x["x"])
 
 
+@pytest.mark.parametrize("mode, nearest", [("nearest", "floor"), ("nearest", "round_prefer_ceil"), ("linear", ""),
+                                           ("cubic", "")])
+def test_places_between_pixels_as_tensorflow_counts_them(mode, nearest):
+    """As tf2onnx writes an UpSampling2D of Keras for opset 11."""
+    own = {"nearest_mode": nearest} if nearest else {}
+    model = model_of([helper.make_node("Resize", ["x", "", "scales"], ["y"], mode=mode, **own,
+                                       coordinate_transformation_mode="tf_half_pixel_for_nn")],
+                     {"x": [1, 2, 4, 5]}, {"y": [1, 2, 8, 3]}, opset=13, scales=np.array([1, 1, 2, 0.7], np.float32))
+    ported, x = porter.port(model), {"x": floats(1, 2, 4, 5)}
+    assert "Resize" not in kinds(ported)
+    np.testing.assert_allclose(ort_run(ported, x)[0], ort_run(model, x)[0], atol=1e-5)
+
+
 def test_places_between_pixels_as_pytorch_counts_them():
     model = model_of([helper.make_node("Resize", ["x", "", "", "sizes"], ["y"], mode="nearest", nearest_mode="floor",
                                        coordinate_transformation_mode="pytorch_half_pixel")],
