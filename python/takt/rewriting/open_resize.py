@@ -14,7 +14,7 @@ import numpy as np
 from ..networks import open_sizes
 from . import tiled_calls
 
-WAYS = {"align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel"}
+WAYS = {"align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel", "tf_half_pixel_for_nn"}
 TILE_NUMBERS = 1 << 16
 TWIN_MIN = 8  # Channels, with fewer of which a larger image is resized with the channels first.
 LAST_AXES = {"ArgMax", "ArgMin", "Sigmoid", "Softmax"}  # They read a result with the channels first.
@@ -132,7 +132,9 @@ class OpenResizeRewriter:
         elif way == "align_corners":
             found = add("Div", add("Mul", each, last), number("Max", number("Sub", out_size, 1), 1))
         else:
-            found = add("Sub", add("Div", add("Add", each, 0.5), scale), 0.5)
+            found = add("Div", add("Add", each, 0.5), scale)
+            if way != "tf_half_pixel_for_nn":
+                found = add("Sub", found, 0.5)
             if way == "pytorch_half_pixel":  # A single result is the first pixel.
                 found = add("Mul", found, number("Min", number("Sub", out_size, 1), 1))
         is_nearest = own.get("mode", b"nearest") == b"nearest"
