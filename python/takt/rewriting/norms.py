@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Sequence
 
 import numpy as np
@@ -10,8 +11,8 @@ from ..networks import open_sizes
 from .kernel_calls import DOMAIN, make_kernel
 from .packing import BLOCK
 
-# Of more pixels the mean is that of rows' means: sums of too many numbers would be rounded too often.
-_PIXELS_MAX = 1024
+# Of more pixels the mean is that of parts' means: sums of too many numbers would be rounded too often.
+_PIXELS_MAX = 256
 _WEIGHT_MAX = 127
 
 
@@ -243,10 +244,9 @@ class NormRewriter:
             means = self.open_means(self.open_means(pixels, image, 2), (n, h, 1, c), 1)
         else:
             means = pixels
-            for kernel in ((1, w), (h, 1)) if h * w > _PIXELS_MAX else ((h, w),):
-                shape = (n, h, w, c, h // kernel[0], 1, c, *kernel, 1, 1, 1, 1, 0, 0, c)
-                h, w = h // kernel[0], 1
-                means = self.kernel_of("takt_mean_pool2d_f32", shape, [means], (n, h, w, c))
+            for parts, count in _parts(h * w):
+                shape = (n, parts, count, c, parts, 1, c, 1, count, 1, 1, 1, 1, 0, 0, c)
+                means = self.kernel_of("takt_mean_pool2d_f32", shape, [means], (n, 1, parts, c))
         if groups == c:
             return means
         parts, sizes = (n, groups, c // groups), self.constant(np.array([n, 1, 1, c]))
@@ -259,3 +259,9 @@ class NormRewriter:
             return means
         # Else the compiler would take the channels of the image by groups.
         return self.emit("TaktBarrier", [means], self.fresh("apart"), (n, 1, 1, c), DOMAIN)
+
+
+def _parts(pixels: int) -> list[tuple[int, int]]:
+    """How many parts have their means taken in each step, and of how many pixels."""
+    parts = max(each for each in range(1, math.isqrt(pixels) + 1) if pixels % each == 0)
+    return [(parts, pixels // parts), (1, parts)] if pixels > _PIXELS_MAX and parts > 1 else [(1, pixels)]

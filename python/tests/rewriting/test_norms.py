@@ -7,7 +7,7 @@ onnx = pytest.importorskip("onnx")
 
 from takt.porting import porter  # noqa: E402
 from takt.rewriting import rewriter  # noqa: E402
-from test_native import Net, QuantizedNet, check_together, compared, functions  # noqa: E402
+from test_native import Net, QuantizedNet, check_together, compared, compiled, functions  # noqa: E402
 from test_opened import results  # noqa: E402
 
 CHANNELS = 24
@@ -82,6 +82,21 @@ def test_norms_agree(needs_compiler, tmp_path):
     net, result = between(group_norm(3), False)
     cases["one pixel"] = net, [2, 3, 30, 22], result
     check_together(tmp_path, cases)
+
+
+def test_an_image_of_one_color_is_normalized_to_the_shifts(needs_compiler, tmp_path):
+    """Its variance is zero, so what its mean is rounded by counts some 300 times."""
+    models, feeds, shifts = {}, {}, {}
+    for shape in ([1, 3, 32, 32], [1, 3, 1, 3000]):
+        net, case = Net(), str(shape)
+        x = net.node("Conv", "x", net.constant(net.random.standard_normal((CHANNELS, 3, 1, 1)).astype(np.float32)))
+        shifts[case] = net.random.standard_normal(CHANNELS).astype(np.float32)
+        result = net.node("InstanceNormalization", x, of_channels(net), net.constant(shifts[case]))
+        models[case], feeds[case] = net.model(shape, result), [np.full(shape, 0.7, np.float32)]
+    whole, _ = compiled(tmp_path, models)
+    for case, got in whole.call(feeds, device="local-sync").items():
+        wide = np.broadcast_to(shifts[case].reshape(-1, 1, 1), got.shape[1:])
+        np.testing.assert_allclose(got[0], wide, rtol=0, atol=1e-3 * np.ptp(wide))
 
 
 @pytest.mark.parametrize("name", NORMS)
