@@ -18,7 +18,7 @@ from . import elementwise, graphs, sampling
 from .phases import Phases
 
 _UNARY = elementwise.UNARY | {"Dropout", "QuantizeLinear", "DequantizeLinear"}
-_POOLS = {"MaxPool", "AveragePool", "GlobalAveragePool", "BatchNormalization"}
+_POOLS = {"MaxPool", "AveragePool", "GlobalAveragePool", "BatchNormalization", "InstanceNormalization"}
 # What may come before the pixels of a stride are put in their places.
 _BEFORE_PLACES = {"Relu", "LeakyRelu", "Clip", "Sigmoid", "Tanh", "HardSwish", "QuantizeLinear"}
 # Of a transposed convolution: products with zeros, by the others.

@@ -182,6 +182,7 @@ def sequence(net):
     x = net.node("Reshape", groups, net.constant(np.array([1, 12, 20])))
     x = net.node("Mul", x, net.weights(1, 12, 1))
     x = net.node("MaxPool", x, kernel_shape=[3], strides=[2], pads=[1, 1])
+    x = net.node("InstanceNormalization", x, net.weights(12), net.weights(12))
     y = net.node("AveragePool", x, kernel_shape=[3], strides=[1], pads=[1, 1])
     x = net.node("Concat", net.node("Concat", x, y, axis=1), net.node("Concat", y, x, axis=-2), axis=2)
     x = net.node("ConvTranspose", x, net.weights(24, 6, 4), strides=[2], pads=[1, 1])
