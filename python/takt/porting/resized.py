@@ -52,7 +52,7 @@ class ResizePorter:
         rank = len(self.shapes.get(node.input[0], []))
         is_known = not (own.get("axes") or own.get("antialias", 0) or own.get("exclude_outside", 0)
                         or own.get("keep_aspect_ratio_policy", b"stretch") != b"stretch"
-                        or way in ("tf_crop_and_resize", "tf_half_pixel_for_nn")
+                        or way in ("tf_crop_and_resize", "tf_half_pixel_for_nn", "half_pixel_symmetric")
                         or (mode == "nearest" and way not in ("asymmetric", "half_pixel"))
                         or (mode == "cubic" and own.get("cubic_coeff_a", _CUBIC) != _CUBIC)
                         or rank > 4)
@@ -63,7 +63,7 @@ class ResizePorter:
         if is_known and self.resize_as_image(node, rank):
             return True
         unknown = [key for key in ("axes", "antialias", "exclude_outside") if own.get(key, 0)]
-        if axes is None and (unknown or way == "tf_crop_and_resize"):
+        if axes is None and (unknown or way in ("tf_crop_and_resize", "half_pixel_symmetric")):
             what = " and ".join(unknown) or way
             raise CompileError(f"Resize {node.name or node.output[0]!r}: with {what} all of its sizes must be known; "
                                "`shapes` gives those of inputs")

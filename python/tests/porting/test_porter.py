@@ -594,6 +594,7 @@ def test_sequences_are_resized_to_computed_lengths(needs_compiler, tmp_path, own
 
 @pytest.mark.parametrize("own, what", [
     ({"antialias": 1}, "antialias"), ({"axes": [2, 3]}, "axes"),
+    ({"coordinate_transformation_mode": "half_pixel_symmetric"}, "half_pixel_symmetric"),
     ({"coordinate_transformation_mode": "tf_crop_and_resize"}, "tf_crop_and_resize")])
 def test_a_resize_that_needs_known_sizes_says_so(own, what):
     scales = [2.0] * (2 if "axes" in own else 4)
@@ -1338,6 +1339,18 @@ def test_places_between_pixels_as_tensorflow_counts_them(mode, nearest):
                                        coordinate_transformation_mode="tf_half_pixel_for_nn")],
                      {"x": [1, 2, 4, 5]}, {"y": [1, 2, 8, 3]}, opset=13, scales=np.array([1, 1, 2, 0.7], np.float32))
     ported, x = porter.port(model), {"x": floats(1, 2, 4, 5)}
+    assert "Resize" not in kinds(ported)
+    np.testing.assert_allclose(ort_run(ported, x)[0], ort_run(model, x)[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+def test_places_that_are_the_same_from_both_sides(mode):
+    """The compiler would add up 2 for the pixel that row 12 lies on."""
+    model = model_of([helper.make_node("Resize", ["x", "", "scales"], ["y"], mode=mode,
+                                       coordinate_transformation_mode="half_pixel_symmetric")],
+                     {"x": [1, 2, 11, 5]}, {"y": [1, 2, 16, 3]}, opset=19,
+                     scales=np.array([1, 1, 1.5, 0.7], np.float32))
+    ported, x = porter.port(model), {"x": floats(1, 2, 11, 5)}
     assert "Resize" not in kinds(ported)
     np.testing.assert_allclose(ort_run(ported, x)[0], ort_run(model, x)[0], atol=1e-5)
 
