@@ -8,7 +8,7 @@ import numpy as np
 
 
 # How the four terms of a point are joined, and then the points of a bin.
-_MODES = {b"avg": ("Add", "ReduceMean"), b"max": ("Max", "ReduceMax")}
+_MODES = {b"avg": ("Add", "AveragePool"), b"max": ("Max", "MaxPool")}
 
 _POINTS_MORE = 6  # Points that follow from sizes are more than half a pixel apart, and lie on both sides of an image.
 _ROWS_MAX = 1 << 28  # The numbers of all regions after the first of two products: 1 GiB.
@@ -45,7 +45,7 @@ class RegionPorter:
                                   self.constant(np.asarray(height * width))])
         first = self.emit("Reshape", [first, self.constant([-1, 1, 1])])
         down, across = (self.constant([axis]) for axis in (2, 1))
-        joined, reduced = _MODES[own.get("mode", b"avg")]
+        joined, pool = _MODES[own.get("mode", b"avg")]
         total = ""
         for y, y_share in lines[0]:
             for x, x_share in lines[1]:
@@ -57,9 +57,8 @@ class RegionPorter:
                 share = self.emit("Unsqueeze", [share, self.constant([3])])
                 part = self.emit("Mul", [self.emit("Gather", [pixels, index], axis=0), share])
                 total = self.emit(joined, [total, part]) if total else part
-        apart = self.emit("Reshape", [total, self.constant([-1, rows, count, columns, count, channels])])
-        means = self.reduce(reduced, apart, [2, 4], keepdims=0)
-        self.emit("Transpose", [means], node.output[0], perm=[0, 3, 1, 2])
+        points = self.emit("Transpose", [total], perm=[0, 3, 1, 2])
+        self.emit(pool, [points], node.output[0], kernel_shape=[count, count], strides=[count, count])
         return True
 
     def points(self, regions: str, axis: int, bins: int, count: int, size: int, is_half: bool
