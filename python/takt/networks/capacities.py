@@ -11,7 +11,8 @@ from . import counts, elementwise
 
 Size = Optional[int]  # None: without a limit that is known.
 
-_SAME = elementwise.UNARY | elementwise.JOINING | {"CumSum", "Expand", "LogSoftmax", "Softmax"}
+_UNARY = elementwise.UNARY | {"CumSum", "DequantizeLinear", "LogSoftmax", "QuantizeLinear", "Softmax"}
+_SAME = _UNARY | elementwise.JOINING | {"Expand"}
 
 
 class Capacities(counts.Counts):
@@ -91,7 +92,7 @@ class Capacities(counts.Counts):
     def joined(self, node: Any) -> list[Size] | None:
         """The sizes of tensors that are repeated along dimensions where they have one element."""
         shapes = [self.sizes.get(name) for name in node.input if name]
-        if node.op_type in elementwise.UNARY or node.op_type in ("CumSum", "LogSoftmax", "Softmax"):
+        if node.op_type in _UNARY:
             return shapes[0]
         if node.op_type == "Expand":
             shapes[1] = self.counts.get(node.input[1])

@@ -42,6 +42,12 @@ def test_a_second_stage_has_as_many_rows_as_the_first_has_boxes():
     assert found.sizes["rows"] == [20, 3]
 
 
+def test_bytes_are_as_many_as_the_numbers_they_stand_for():
+    found = capacities_of(CHOSEN + """step = Constant<value = float {0.1}>()  none = Constant<value = int8 {0}>()
+        bytes = QuantizeLinear(scores, step, none)  y = DequantizeLinear(bytes, step, none)""")
+    assert found.sizes["bytes"] == found.sizes["y"] == [20]
+
+
 def test_what_a_call_states_has_no_limit():
     found = capacities_of("""minus = Constant<value = int64[1] {-1}>()  size = Cast<to = 7>(x)
         whole = ReduceMax<keepdims = 1>(size)  sum = Add(whole, minus)  y = ConstantOfShape(sum)""")
