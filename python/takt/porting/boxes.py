@@ -110,8 +110,12 @@ class BoxPorter:
         return True
 
     def is_nothing(self, branch: Any) -> bool:
-        constants = [inner.attribute[0].t for inner in branch.node if inner.op_type == "Constant"]
-        return len(branch.output) == len(branch.node) == len(constants) == 1 and list(constants[0].dims) == [0]
+        """Whether it gives a constant without an element, which is an initializer behind ONNX Runtime's optimizer."""
+        constants = {inner.output[0]: inner.attribute[0].t for inner in branch.node if inner.op_type == "Constant"}
+        constants.update((each.name, each) for each in branch.initializer)
+        results = [constants.get(result.name) for result in branch.output]
+        return (len(results) == 1 and results[0] is not None and list(results[0].dims) == [0]
+                and all(inner.op_type == "Constant" for inner in branch.node))
 
 
 def check(graph: Any, shapes: dict[str, list[int | None]]) -> None:
