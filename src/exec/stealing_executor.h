@@ -351,6 +351,8 @@ class StealingExecutor final : public Executor {
   void RunRange(ThreadState& state, Job& job, uint32_t begin, uint32_t end);
   // The same for tiles that have been stopped by something more urgent.
   void RunRest(ThreadState& state, Job& job, uint32_t begin, uint32_t end);
+  // `job` has stopped for something more urgent.
+  void CountPreemption(ThreadState& state, const Job& job);
   // Runs the jobs that are more urgent than `job`, which has stopped for them.
   void RunMoreUrgent(ThreadState& state, const Job& job);
   // Whether this thread has interrupted a job for `job` that has become at

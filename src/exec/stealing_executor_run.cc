@@ -94,9 +94,9 @@ inline void StealingExecutor::RunRange(ThreadState& state, Job& job,
   Worker& worker = *state.worker;
   const uint32_t reached = job.RunTiles(begin, end, worker);
   TAKT_DCHECK(reached > begin && reached <= end);
-  if (__builtin_expect(reached < end || worker.IsPreempted(), 0)) {
-    RunRest(state, job, reached, end);
-  }
+  // A job that has no tiles left here ends or goes elsewhere first: under more
+  // urgent work that never pauses it would wait on this thread for good.
+  if (__builtin_expect(reached < end, 0)) RunRest(state, job, reached, end);
 }
 
 inline void StealingExecutor::FinishJob(ThreadState& state, Job& job) {
@@ -194,8 +194,11 @@ bool StealingExecutor::RunShared(ThreadState& state, FoundJob found) {
     }
     RunRange(state, job, begin, end);
     MoveLate();
-    // It may have left something more urgent to this thread.
-    if (FireOverdueTimer(state)) RunRest(state, job, end, end);
+    (void)FireOverdueTimer(state);
+    if (__builtin_expect(state.worker->IsPreempted(), 0)) {
+      CountPreemption(state, job);
+      break;
+    }
     if (!is_known) {  // Finds a good length of ranges by trying.
       const int64_t now_ns = NowNs();
       const int64_t range_ns = now_ns - start_ns;
@@ -253,9 +256,13 @@ __attribute__((noinline)) void StealingExecutor::RunRest(ThreadState& state,
   }
 }
 
-void StealingExecutor::RunMoreUrgent(ThreadState& state, const Job& job) {
+void StealingExecutor::CountPreemption(ThreadState& state, const Job& job) {
   state.counters->preemptions.Add(1);
   RecordHere(EventKind::kPreemption, job.lane_now());
+}
+
+void StealingExecutor::RunMoreUrgent(ThreadState& state, const Job& job) {
+  CountPreemption(state, job);
   InterruptedJob interrupted = {&job, state.interrupted};
   state.interrupted = &interrupted;
   const uint32_t outer = state.lane_min;

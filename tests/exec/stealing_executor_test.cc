@@ -1083,6 +1083,43 @@ TEST(HelpingCallerTest, ACallerLeavesALongJobAtItsDeadline) {
   EXPECT_EQ(ran, 1000u);
 }
 
+// Its end, which others may wait for, comes before more urgent work that never
+// pauses.
+TEST(PreemptionTest, AJobWithoutTilesLeftEndsBeforeMoreUrgentJobs) {
+  for (const uint32_t tile_count : {1u, 8u}) {
+    const auto executor = Make(OptionsOf(1));
+    constexpr int kUrgentRuns = 1000;
+    int urgent_runs = 0;
+    int before_end = -1;
+    Countdown both(2);
+    FunctionsJob urgent;
+    urgent.lane = 6;
+    urgent.finish = [&](Worker&) {
+      if (++urgent_runs < kUrgentRuns) return executor->Submit(&urgent);
+      both.Drop();
+    };
+    FunctionsJob job;
+    job.lane = 1;
+    job.tile_count = tile_count;
+    uint32_t tiles_left = tile_count;  // One worker runs all.
+    job.run = [&](uint32_t begin, uint32_t end, Worker&) {
+      tiles_left -= end - begin;
+      if (tiles_left == 0) {
+        std::thread([&] { executor->Submit(&urgent); }).join();
+      }
+      return end;
+    };
+    job.finish = [&](Worker&) {
+      before_end = urgent_runs;
+      both.Drop();
+    };
+    executor->Submit(&job);
+    while (both.left() > 0) std::this_thread::yield();
+    EXPECT_EQ(before_end, 0);
+    executor->Shutdown();
+  }
+}
+
 TEST(MustInterruptTest, WorkStopsForTheDeadlineOfItsThreadAndForUrgentJobs) {
   const auto executor = Make(OptionsOf(0));
   EXPECT_FALSE(executor->MustInterrupt({}));  // An ordinary thread.
