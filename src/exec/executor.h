@@ -99,6 +99,9 @@ class Executor : public Object {
     // second thread the system has no resources.
     bool backup_threads = false;
     ThreadHooks hooks;
+    bool StartsBackups() const {
+      return backup_threads && hooks.create == nullptr && !reservation.is_set();
+    }
     // Called on each thread at its start. Null: not called.
     std::function<void(const WorkerThread::Report&)> on_thread;
     // Records what the workers do. Null: nothing does.

@@ -35,10 +35,7 @@ constexpr int64_t kBackupWorthNs = 100'000;
 }  // namespace
 
 void StealingExecutor::StartBackups(const Options& options) {
-  if (!options.backup_threads || options.hooks.create != nullptr ||
-      options.reservation.is_set()) {
-    return;
-  }
+  if (!options.StartsBackups()) return;
   for (uint32_t i = 0; i < worker_count(); ++i) {
     WorkerSlot& slot = *workers_[i];
     auto backup = std::make_unique<BackupThread>();

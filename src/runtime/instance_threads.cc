@@ -16,8 +16,7 @@ namespace {
 // Notes the threads that the system refused.
 void NoteMissing(const exec::Executor& executor,
                  const exec::Executor::Options& options, Notices& notices) {
-  // Threads of hooks have no backup threads.
-  if (options.backup_threads && options.hooks.create == nullptr &&
+  if (options.StartsBackups() &&
       executor.backup_count() < executor.worker_count()) {
     notices.FewerBackups(executor.backup_count(), executor.worker_count());
   }

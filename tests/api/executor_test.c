@@ -107,6 +107,7 @@ static void a_budget_is_granted_or_its_refusal_visible(void) {
   statistics.struct_size = sizeof(statistics);
   REQUIRE_OK(takt_instance_query_statistics(instance, &statistics));
   EXPECT(statistics.worker_budget_error == worker.budget_error);
+  EXPECT(statistics.missing_backup_count == 0); /* None was asked for. */
   takt_device_release(device);
   takt_instance_release(instance);
 }
