@@ -31,8 +31,8 @@ namespace takt::cpu {
 inline constexpr int64_t kInlineNs = 25'000;
 // The same where another thread looks for work already.
 inline constexpr int64_t kInlineBesideNs = 4'000;
-// So much work of regions that threads share is worth a wake-up before the
-// first of them, and a second thread that looks for the next one.
+// If the regions that threads can share take as long, a thread is woken before
+// the first of them, and looks for the others.
 inline constexpr int64_t kSeriesNs = 100'000;
 
 // Whether small dispatches of the job wait for a decision of the shop, as large
@@ -68,7 +68,7 @@ class Execution final : public Operation, private Borrower::Observer {
   // Tells the executor if several regions follow that threads can share.
   void BeginSeries();
   bool HasShare() const;
-  // Whether a second thread would not end the region sooner.
+  // Whether the region ends soonest on this thread alone.
   bool RunsInline(const Region& region) const;
   void RunInline(exec::Worker& worker);
   // Runs the regions up to `end` on this thread. `learns`: see RunTerms.
