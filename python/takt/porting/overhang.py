@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..networks import graphs
 
 _KINDS = {"AveragePool", "LpPool", "MaxPool"}
@@ -47,6 +49,13 @@ class _Cutter(graphs.Changer):
         if not is_cut:
             return node
         del own["ceil_mode"]
+        stated, inputs = own.get("pads", [0] * 2 * rank), list(node.input)
+        if own.get("count_include_pad", 0) and any(new > old for old, new in zip(stated, pads)):
+            # What windows reach behind the padding does not count, and the padding does.
+            around = [min(pair) for pair in zip(stated, pads)]
+            places = [0, 0, *around[:rank], 0, 0, *around[rank:]]
+            inputs = [self.emit("Pad", [node.input[0], self.constant(np.array(places))])]
+            own["count_include_pad"], pads = 0, [new - old for old, new in zip(around, pads)]
         own["pads"] = pads
         self.is_changed = True
-        return self.onnx.helper.make_node(node.op_type, list(node.input), list(node.output), name=node.name, **own)
+        return self.onnx.helper.make_node(node.op_type, inputs, list(node.output), name=node.name, **own)

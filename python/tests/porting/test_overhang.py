@@ -39,6 +39,16 @@ def test_there_is_no_window_in_the_padding(needs_compiler, tmp_path):
         np.testing.assert_allclose(found, wanted, atol=1e-6, err_msg=str(case))
 
 
+def test_the_padding_counts_and_what_is_behind_it_does_not(needs_compiler, tmp_path):
+    """No window of rows begins behind the padding, and the last one of columns reaches behind it."""
+    model = network("net (float[1,2,10,13] x) => (float[?,?,?,?] y) { y = AveragePool<kernel_shape = [2,3], "
+                    "strides = [3,2], pads = [1,2,1,1], ceil_mode = 1, count_include_pad = 1>(x) }")
+    x = np.random.default_rng(3).standard_normal((1, 2, 10, 13)).astype(np.float32)
+    wanted = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"x": x})[0]
+    found = together.results(tmp_path, {"": (model, [x])})[""]
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
+
+
 def test_other_pools_stay():
     model = network("net (float[1,2,8,8] x) => (float[1,2,4,4] y) "
                     "{ y = MaxPool<kernel_shape = [2,2], strides = [2,2], ceil_mode = 1>(x) }")
