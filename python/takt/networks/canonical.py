@@ -18,7 +18,7 @@ from . import elementwise, graphs, sampling
 from .phases import Phases
 
 _UNARY = elementwise.UNARY | {"Dropout", "QuantizeLinear", "DequantizeLinear"}
-_POOLS = {"MaxPool", "AveragePool", "GlobalAveragePool", "BatchNormalization", "InstanceNormalization"}
+_POOLS = {"MaxPool", "AveragePool", "GlobalAveragePool", "BatchNormalization"}
 # What may come before the pixels of a stride are put in their places.
 _BEFORE_PLACES = {"Relu", "LeakyRelu", "Clip", "Sigmoid", "Tanh", "HardSwish", "QuantizeLinear"}
 # Of a transposed convolution: products with zeros, by the others.
@@ -103,6 +103,8 @@ class _Reducer(graphs.Graph):
             return self.pool(node)
         if not any(name in self.images for name in node.input):
             return False
+        if kind == "InstanceNormalization":  # Not of groups of channels, which are no images.
+            return self.pool(node)
         if kind in _UNARY:
             return self.unary(node)
         if kind in elementwise.JOINING:
