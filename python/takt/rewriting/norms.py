@@ -240,11 +240,13 @@ class NormRewriter:
         """[n, 1, 1, c]: the mean of each channel's group."""
         n, h, w, c = image
         is_open = open_sizes.is_open(image)
+        means, columns = pixels, (n, h, 1, c)
         if is_open:
-            means = self.open_means(self.open_means(pixels, image, 2), (n, h, 1, c), 1)
+            means = self.open_means(pixels, image, 2)
+        if open_sizes.is_open(columns):
+            means = self.open_means(means, columns, 1)
         else:
-            means = pixels
-            for parts, count in _parts(h * w):
+            for parts, count in _parts(h if is_open else h * w):
                 shape = (n, parts, count, c, parts, 1, c, 1, count, 1, 1, 1, 1, 0, 0, c)
                 means = self.kernel_of("takt_mean_pool2d_f32", shape, [means], (n, 1, parts, c))
         if groups == c:

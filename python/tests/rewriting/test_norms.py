@@ -151,6 +151,16 @@ def open_norms(net):
     return net.conv(instance_norm(net, net.node("Relu", y)), CHANNELS, 7)
 
 
+@pytest.mark.parametrize("height", [1, 5])
+def test_norms_of_images_whose_width_alone_is_open_agree(needs_compiler, tmp_path, height):
+    net = Net()
+    result = net.conv(instance_norm(net, net.conv("x", 3, CHANNELS)), CHANNELS, 7)
+    for artifact, got, want in results(tmp_path, net, [1, 3, height, None], result,
+                                       [(1, 3, height, 20), (1, 3, height, 33)], recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-4)
+
+
 @pytest.mark.parametrize("images", [1, "images"])
 def test_norms_of_images_of_each_size_agree(needs_compiler, tmp_path, images):
     net, shape = Net(), [images, 3, None, None]
