@@ -204,16 +204,21 @@ struct TileJob final : Job {
 
 constexpr int kDispatches = 1000;
 
+// Dispatches that take more than some 4 us are a series, as the regions of a
+// command buffer are.
 void Dispatch(Executor& executor, uint32_t tiles, bool is_skewed) {
+  const int64_t tile_ns = is_skewed ? 4 : 1;  // As it is once learned.
+  const bool is_series = tile_ns * tiles > 4'000;
+  if (is_series) executor.BeginSeries(kNormalLane);
   for (int i = 0; i < kDispatches; ++i) {
     Executor::HelpingCaller helper(executor);
     TileJob job(tiles, is_skewed);
     job.helper = &helper;
-    // As it is once learned.
-    job.expected_tile_ns = is_skewed ? 4 : 1;
+    job.expected_tile_ns = tile_ns;
     executor.Submit(&job);
     helper.WaitUntilNotified(kInfiniteFuture);
   }
+  if (is_series) executor.EndSeries();
 }
 
 // The best of several runs, the first of which warms up.
