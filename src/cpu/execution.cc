@@ -143,7 +143,7 @@ absl::Status Execution::RunHere(const Region* end, bool learns,
 }
 
 bool Execution::HasShare() const {
-  return job_ != nullptr && job_->stream().requirements().share_permille > 0;
+  return job_ != nullptr && job_->stream().has_share();
 }
 
 bool Execution::RunsInline(const Region& region) const {

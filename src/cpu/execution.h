@@ -65,7 +65,8 @@ class Execution final : public Operation, private Borrower::Observer {
   ~Execution() override;
 
   void Run() override;
-  // Tells the executor if several regions follow that threads can share.
+  // Begins a series of the executor if several regions follow that threads can
+  // share.
   void BeginSeries();
   bool HasShare() const;
   // Whether the region ends soonest on this thread alone.
@@ -106,7 +107,7 @@ class Execution final : public Operation, private Borrower::Observer {
   // Room for the bindings of all dispatches of a region.
   absl::Span<void*> pointers_;
   absl::Span<size_t> lengths_;
-  bool is_series_ = false;  // The executor has been told so.
+  bool is_series_ = false;  // Its series has begun, and End() ends it.
   bool is_pinned_ = false;
   // The record of the device's job shop; null until it has work for the shop.
   Ref<shop::ScheduledJob> job_;

@@ -202,8 +202,7 @@ AsyncCall::AsyncCall(Function& function, const Function::Job& job,
       signal_waiter_(&AsyncCall::OnSignal, this) {
   traits = job.traits;
   // The scheduler knows what the call asks for once its program has issued it.
-  if (shop_job_ != nullptr &&
-      shop_job_->stream().requirements().share_permille > 0) {
+  if (shop_job_ != nullptr && shop_job_->stream().has_share()) {
     first_lane = exec::LaneOf(sched::kBelowHardPriority);
   }
   for (size_t i = 0; i < slot_count_; ++i) {

@@ -44,6 +44,7 @@ struct StreamRequirements {
 class ScheduledStream {
  public:
   const StreamRequirements& requirements() const { return requirements_; }
+  bool has_share() const { return requirements_.share_permille > 0; }
 
   void Retain() const { references_.fetch_add(1, std::memory_order_relaxed); }
   void Release() const;
