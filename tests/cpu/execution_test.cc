@@ -60,6 +60,16 @@ class ExecutionTest : public ::testing::Test {
     if (executor_ != nullptr) executor_->Shutdown();
   }
 
+  void StartWith(const exec::Executor::Options& given,
+                 const Device::Options& options) {
+    auto executor = exec::Executor::Create(given);
+    ASSERT_TRUE(executor.ok()) << executor.status();
+    executor_ = *std::move(executor);
+    auto device = Device::Create("local-task", executor_, options);
+    ASSERT_TRUE(device.ok()) << device.status();
+    device_ = *std::move(device);
+  }
+
   // Workers are on CPUs 8000, 8001 and so on, which are not there.
   void Start(uint32_t worker_count, Device::Options options = {}) {
     exec::Executor::Options given;
@@ -68,12 +78,7 @@ class ExecutionTest : public ::testing::Test {
     for (uint32_t i = 0; i < worker_count; ++i) {
       given.placement.emplace_back().Add(8000 + i);
     }
-    auto executor = exec::Executor::Create(given);
-    ASSERT_TRUE(executor.ok()) << executor.status();
-    executor_ = *std::move(executor);
-    auto device = Device::Create("local-task", executor_, options);
-    ASSERT_TRUE(device.ok()) << device.status();
-    device_ = *std::move(device);
+    StartWith(given, options);
   }
 
   // A worker that does not sleep while work goes on, on a machine with more
@@ -87,12 +92,7 @@ class ExecutionTest : public ::testing::Test {
     given.concurrency_max = 2;
     given.linger_ns = kBoundedWaitNs;
     given.topology = &*topology;
-    auto executor = exec::Executor::Create(given);
-    ASSERT_TRUE(executor.ok()) << executor.status();
-    executor_ = *std::move(executor);
-    auto device = Device::Create("local-task", executor_, {});
-    ASSERT_TRUE(device.ok()) << device.status();
-    device_ = *std::move(device);
+    StartWith(given, {});
   }
 
   // Dispatches of two workgroups, one after the other; a workgroup counts as
@@ -250,7 +250,7 @@ TEST_F(CancellationTest, WorkStopsAtTheNextWorkgroup) {
   Ref<hal::CommandBuffer> commands = RecordUntil(2);
   EXPECT_EQ(Outcome(*commands).code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(count_.load(), 3);
-  // It is over: whoever gives the call up need not wait for it.
+  // It is over, so a caller that gives it up need not wait for it.
   EXPECT_TRUE(cancellation_->IsIdle(nullptr, nullptr));
 }
 
@@ -497,17 +497,12 @@ TEST_F(ExecutionTest, AnEventBeginsWithTheWorkgroupThatRanFirst) {
   given.worker_count = 1;
   given.concurrency_max = 2;
   given.placement.emplace_back().Add(static_cast<uint32_t>(last_cpu));
-  auto executor = exec::Executor::Create(given);
-  ASSERT_TRUE(executor.ok()) << executor.status();
-  executor_ = *std::move(executor);
   std::vector<DispatchEvent> events;
   Device::Options options;
   options.observer = [&events](const DispatchEvent& event) {
     events.push_back(event);
   };
-  auto device = Device::Create("local-task", executor_, options);
-  ASSERT_TRUE(device.ok()) << device.status();
-  device_ = *std::move(device);
+  StartWith(given, options);
 
   constexpr uint32_t kCount = 5;
   std::array<int64_t, kCount> ran_ns = {};
