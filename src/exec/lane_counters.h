@@ -34,7 +34,8 @@ class LaneCounters {
   bool HasBelow(uint32_t lane) const {
     return (counts_.load(std::memory_order_seq_cst) & (One(lane) - 1)) != 0;
   }
-  // The same with `lane` itself. Only a hint: it orders nothing.
+  // Whether `lane` or a lane below it has a count above 0. The answer is a
+  // hint: it orders nothing.
   bool HasUpTo(uint32_t lane) const {
     TAKT_DCHECK(lane < kLaneCount);
     return counts_.load(std::memory_order_relaxed)

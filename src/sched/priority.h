@@ -20,8 +20,8 @@ inline constexpr uint8_t kHardPriority = 224;
 inline constexpr uint8_t kSoftPriority = kNormalPriority;
 inline constexpr uint8_t kBestEffortPriority = 32;
 
-// Of streams that are behind their shares, and of the programs of all streams
-// that have one: these issue what the stream asks for.
+// The priority of streams that are behind their shares, and of the programs of
+// all streams that have one: these issue what the stream asks for.
 inline constexpr uint8_t kBelowHardPriority = kHardPriority - 1;
 
 inline constexpr uint8_t PriorityOf(Criticality criticality) {

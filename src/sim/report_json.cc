@@ -37,7 +37,7 @@ double Used(const StreamReport& stream, const SimulationOptions& options) {
 // Six digits are enough, and read better.
 double Rounded(double value) { return std::round(value * 1e6) / 1e6; }
 
-// Of the durations that were predicted.
+// The error as a part of the durations that were predicted.
 double Part(int64_t error_ns, const Report& report) {
   return Rounded(
       static_cast<double>(error_ns) /
