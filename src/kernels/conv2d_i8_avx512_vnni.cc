@@ -57,7 +57,7 @@ inline void Dot(Sums& sums, uint32_t four, const int8_t* weights) {
 inline void ToWords(const Sums& sums, Words* words) { *words = sums; }
 
 #define TAKT_CONV_I8_UNSIGNED
-inline void CopyUnsigned(const int8_t* from, int64_t count, int8_t* to) {
+inline void CopyInputs(const int8_t* from, int64_t count, int8_t* to) {
   const __m512i sign = _mm512_set1_epi8(-128);
   for (; count >= 64; count -= 64, from += 64, to += 64) {
     _mm512_storeu_si512(to, _mm512_xor_si512(_mm512_loadu_si512(from), sign));
@@ -67,7 +67,7 @@ inline void CopyUnsigned(const int8_t* from, int64_t count, int8_t* to) {
       _mm512_maskz_loadu_epi8((uint64_t{1} << count) - 1, from);
   _mm512_storeu_si512(to, _mm512_xor_si512(rest, sign));
 }
-inline void FillUnsigned(int8_t byte, int64_t count, int8_t* to) {
+inline void FillInputs(int8_t byte, int64_t count, int8_t* to) {
   const __m512i bytes = _mm512_set1_epi8(static_cast<char>(byte ^ -128));
   for (; count > 0; count -= 64, to += 64) _mm512_storeu_si512(to, bytes);
 }
