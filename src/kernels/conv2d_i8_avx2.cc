@@ -19,9 +19,9 @@ namespace {
 
 #include "kernels/conv2d_i8_avx2_words.inc"
 
-constexpr int kBlocks = 4;
+constexpr int kBlocks = 8;
 constexpr int kPixelsMax = 6;
-constexpr int kPixelStep = 1;
+constexpr int kPixelStep = 2;
 constexpr int PixelsOf(int64_t) { return 6; }
 
 // A vector has two sums of each of four channels.
@@ -88,82 +88,159 @@ inline void CopyImage(const int8_t* from, int64_t count, int16_t* to) {
 }
 #include "kernels/conv2d_i8_copies.inc"
 
-// The product of rows of copies and half of a block of weights.
-struct HalfProduct {
-  const int16_t* rows;
-  int64_t row_stride;
-  const int8_t* weights;  // Every 64 bytes, eight channels of a four.
-  int64_t fours;
-  // Two sums of each channel: whether they are there before, and whether they
-  // are finished and go to `words`, by row.
-  __m256i (*sums)[2];
-  bool goes_on, ends;
-  int32_t* words;
-  int64_t word_stride;
+// Two sums of each of eight channels of a pixel.
+struct HalfSums {
+  __m256i low, high;
 };
 
-// Twelve sums, two vectors of weights, an input and a product are all registers.
+// Adds the products of kCount rows of copies and eight channels of a block, of
+// which each four has 64 bytes; to 0 if `goes_on` is false. Twelve sums, two
+// vectors of weights, an input and a product are all registers, so nothing else
+// is in this function.
 template <int kCount>
-[[gnu::noinline]] void MultiplyHalf(const HalfProduct& p) {
+[[gnu::noinline]] void MultiplyHalf(const int16_t* copies, int64_t stride,
+                                    const int8_t* weights, int64_t fours,
+                                    bool goes_on, HalfSums* sums) {
   __m256i low[kCount] = {}, high[kCount] = {};
   const int16_t* rows[kCount];
 #pragma GCC unroll 16
   for (int i = 0; i < kCount; ++i) {
-    rows[i] = p.rows + i * p.row_stride;
-    if (!p.goes_on) continue;
-    low[i] = p.sums[i][0];
-    high[i] = p.sums[i][1];
+    rows[i] = copies + i * stride;
+    if (!goes_on) continue;
+    low[i] = sums[i].low;
+    high[i] = sums[i].high;
   }
-  const int8_t* weights = p.weights;
-  const int64_t end = 4 * p.fours;
+  const int64_t end = 4 * fours;
   for (int64_t k = 0; k < end; k += 4, weights += 4 * kConvBlock) {
     const auto* const halves = reinterpret_cast<const __m128i*>(weights);
     const __m256i first = _mm256_cvtepi8_epi16(_mm_loadu_si128(halves));
-    const __m256i second = _mm256_cvtepi8_epi16(_mm_loadu_si128(halves + 1));
+    const __m256i last = _mm256_cvtepi8_epi16(_mm_loadu_si128(halves + 1));
 #pragma GCC unroll 16
     for (int i = 0; i < kCount; ++i) {
       int64_t four;
       __builtin_memcpy(&four, rows[i] + k, sizeof(four));
       const __m256i x = _mm256_set1_epi64x(four);
       low[i] = _mm256_add_epi32(low[i], _mm256_madd_epi16(x, first));
-      high[i] = _mm256_add_epi32(high[i], _mm256_madd_epi16(x, second));
+      high[i] = _mm256_add_epi32(high[i], _mm256_madd_epi16(x, last));
     }
   }
 #pragma GCC unroll 16
   for (int i = 0; i < kCount; ++i) {
-    if (!p.ends) {
-      p.sums[i][0] = low[i];
-      p.sums[i][1] = high[i];
-      continue;
-    }
-    _mm256_storeu_si256(
-        reinterpret_cast<__m256i*>(p.words + i * p.word_stride),
-        AddSums(low[i], high[i]));
+    sums[i].low = low[i];
+    sums[i].high = high[i];
   }
 }
 
-using HalfFunction = void (*)(const HalfProduct&);
-constexpr HalfFunction kMultiplyHalf[kPixelsMax + 1] = {
-    nullptr,          &MultiplyHalf<1>, &MultiplyHalf<2>, &MultiplyHalf<3>,
-    &MultiplyHalf<4>, &MultiplyHalf<5>, &MultiplyHalf<6>};
+using MultiplyHalfFunction = void (*)(const int16_t*, int64_t, const int8_t*,
+                                      int64_t, bool, HalfSums*);
+constexpr MultiplyHalfFunction kMultiplyHalf[] = {
+    &MultiplyHalf<1>, &MultiplyHalf<2>, &MultiplyHalf<4>, &MultiplyHalf<6>};
 
-// Products() of any size; the words of a pixel's blocks follow each other.
-void ProductsOf(const Tile& t, int64_t count, int64_t wide, int32_t* words) {
-  __m256i sums[kBlocks][2][kPixelsMax][2];
+inline void StoreHalf(const HalfSums* sums, int64_t count, int64_t stride,
+                      int32_t* words) {
+  for (int64_t i = 0; i < count; ++i, words += stride) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(words),
+                        AddSums(sums[i].low, sums[i].high));
+  }
+}
+
+// Eight sums at most `most`, and the least integer if they are not numbers.
+inline __m256i Round(const HalfSums& half, __m256i bias, __m256 scale,
+                     __m256 most) {
+  const __m256i sums =
+      _mm256_add_epi32(_mm256_hadd_epi32(half.low, half.high), bias);
+  return _mm256_cvtps_epi32(
+      _mm256_min_ps(most, _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scale)));
+}
+
+// Finish() of all channels of a block of `count` pixels, whose halves' sums are
+// kPixelsMax apart. Eight of them are in the order of _mm256_hadd_epi32() in a
+// vector, which is 0 1 4 5 2 3 6 7.
+[[gnu::noinline]] void FinishBlock(const HalfSums* sums, int64_t count,
+                                   const ConvI8Operands& o, int64_t channel,
+                                   int8_t* to, int64_t stride) {
+  __m256i bias[2];
+  __m256 scale[2];
+#pragma GCC unroll 2
+  for (int half = 0; half < 2; ++half) {
+    const int64_t c = channel + 8 * half;
+    bias[half] = _mm256_permute4x64_epi64(
+        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(o.bias + c)), 0xd8);
+    scale[half] = _mm256_castpd_ps(_mm256_permute4x64_pd(
+        _mm256_castps_pd(_mm256_loadu_ps(o.scale + c)), 0xd8));
+  }
+  const __m256 most =
+      _mm256_set1_ps(static_cast<float>(o.high - o.output_zero));
+  const __m256i zero = _mm256_set1_epi16(static_cast<int16_t>(o.output_zero));
+  const __m256i least = _mm256_set1_epi8(static_cast<char>(o.low));
+  const auto round = [&](const HalfSums* pixel) {
+    const __m256i low = Round(pixel[0], bias[0], scale[0], most);
+    const __m256i high = Round(pixel[kPixelsMax], bias[1], scale[1], most);
+    return _mm256_adds_epi16(_mm256_packs_epi32(low, high), zero);
+  };
+  for (int64_t i = 0; i < count; i += 2, to += 2 * stride) {
+    const bool has_second = i + 1 < count;
+    const __m256i bytes = _mm256_max_epi8(
+        _mm256_packs_epi16(round(sums + i),
+                           round(has_second ? sums + i + 1 : sums + i)),
+        least);
+    // Channels 0 1 4 5 8 9 12 13 of both pixels, and the others.
+    const __m128i first = _mm256_castsi256_si128(bytes);
+    const __m128i last = _mm256_extracti128_si256(bytes, 1);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
+                     _mm_unpacklo_epi16(first, last));
+    if (!has_second) break;
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + stride),
+                     _mm_unpackhi_epi16(first, last));
+  }
+}
+
+// The sums of `count` pixels by `wide` blocks.
+inline void MultiplyBlocks(const Tile& t, int64_t count, int64_t wide,
+                           HalfSums (*sums)[2][kPixelsMax]) {
+  const MultiplyHalfFunction multiply = kMultiplyHalf[count / 2];
   const int64_t fours = t.inputs->fours();
   for (int64_t begin = 0, end = 0; begin < fours; begin = end) {
     end = fours - begin < kCopiedFours ? fours : begin + kCopiedFours;
     t.inputs->Copy(begin, end);
-    for (int64_t j = 0; j < wide; ++j) {
+    const int8_t* weights = t.weights + begin * 4 * kConvBlock;
+    for (int64_t j = 0; j < wide; ++j, weights += t.block_stride) {
       for (int64_t half = 0; half < 2; ++half) {
-        kMultiplyHalf[count](
-            {t.inputs->copies(), kCopiedRow,
-             t.weights + j * t.block_stride + begin * 4 * kConvBlock +
-                 half * 2 * kConvBlock,
-             end - begin, sums[j][half], begin > 0, end == fours,
-             words + j * kConvBlock + half * 8, wide * kConvBlock});
+        multiply(t.inputs->copies(), kCopiedRow,
+                 weights + half * 2 * kConvBlock, end - begin, begin > 0,
+                 sums[j][half]);
       }
     }
+  }
+}
+
+void FinishWords(Words* words, int64_t count, int64_t wide,
+                 const ConvI8Operands& operands, const Tile& t, int64_t out_c);
+
+#define TAKT_CONV_I8_OWN_MICRO_KERNELS
+void RunMicroKernel(const ConvShape& s, const ConvI8Operands& o, const Tile& t,
+                    int64_t count, int64_t wide) {
+  HalfSums sums[kBlocks][2][kPixelsMax];
+  MultiplyBlocks(t, count, wide, sums);
+  int64_t full = 0;  // Blocks of bytes all of whose channels are there.
+  if (o.floats == nullptr) full = t.channel_count / kConvBlock;
+  for (int64_t j = 0; j < wide && j < full; ++j) {
+    const int64_t c = j * kConvBlock;
+    FinishBlock(sums[j][0], count, o, t.channel + c, o.output + t.output + c,
+                s.out_c);
+  }
+  if (full >= wide) return;
+  Words words[kPixelsMax];
+  for (int64_t j = full; j < wide; ++j) {
+    StoreHalf(sums[j][0], count, kConvBlock,
+              reinterpret_cast<int32_t*>(words));
+    StoreHalf(sums[j][1], count, kConvBlock,
+              reinterpret_cast<int32_t*>(words) + 8);
+    Tile block = t;
+    block.output += j * kConvBlock;
+    block.channel += j * kConvBlock;
+    block.channel_count -= j * kConvBlock;
+    FinishWords(words, count, 1, o, block, s.out_c);
   }
 }
 
@@ -171,70 +248,17 @@ void ProductsOf(const Tile& t, int64_t count, int64_t wide, int32_t* words) {
 void SumDots(const int16_t* left, int64_t stride, int64_t fours,
              const int8_t* right, int64_t count, int64_t wide,
              Ints (*sums)[kBlocks]) {
-  for (int64_t j = 0; j < wide; ++j, right += fours * 4 * kConvBlock) {
-    for (int64_t half = 0; half < 2; ++half) {
-      kMultiplyHalf[count]({left, stride, right + half * 2 * kConvBlock, fours,
-                            nullptr, false, true,
-                            reinterpret_cast<int32_t*>(&sums[0][j]) + half * 8,
-                            kBlocks * kConvBlock});
-    }
+  for (int64_t half = 0; half < 2 * wide; ++half) {
+    HalfSums of_half[kPixelsMax];
+    kMultiplyHalf[count / 2](
+        left, stride, right + (half / 2 * fours * 4 + half % 2 * 2) * kConvBlock,
+        fours, false, of_half);
+    StoreHalf(of_half, count, kBlocks * kConvBlock,
+              reinterpret_cast<int32_t*>(sums[0]) + 8 * half);
   }
-}
-
-template <int kCount, int kWide>
-inline void Products(const Tile& t, Words (*words)[kWide]) {
-  ProductsOf(t, kCount, kWide, reinterpret_cast<int32_t*>(words));
-}
-
-// Eight sums, at most `high`, and the least integer if they are not numbers.
-inline __m256i Round(__m256i sums, __m256 scale, __m256 high) {
-  const __m256 x = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scale);
-  return _mm256_cvtps_epi32(_mm256_min_ps(high, x));
-}
-
-// FinishRows() of any size.
-[[gnu::noinline]] void FinishBlocks(const Words* sums, int64_t count,
-                                    int64_t wide, const ConvI8Operands& o,
-                                    const Tile& t, int64_t out_c) {
-  const __m256 high =
-      _mm256_set1_ps(static_cast<float>(o.high - o.output_zero));
-  const __m256i zero = _mm256_set1_epi16(static_cast<int16_t>(o.output_zero));
-  const __m128i least = _mm_set1_epi8(static_cast<char>(o.low));
-  for (int64_t j = 0; j < wide; ++j) {
-    const int64_t channel = t.channel + j * kConvBlock;
-    const auto* const bias =
-        reinterpret_cast<const __m256i*>(o.bias + channel);
-    const __m256i first_bias = _mm256_loadu_si256(bias);
-    const __m256i last_bias = _mm256_loadu_si256(bias + 1);
-    const __m256 first_scale = _mm256_loadu_ps(o.scale + channel);
-    const __m256 last_scale = _mm256_loadu_ps(o.scale + channel + 8);
-    int8_t* to = o.output + t.output + j * kConvBlock;
-    for (int64_t i = 0; i < count; ++i, to += out_c) {
-      const Words& word = sums[i * wide + j];
-      const __m256i first =
-          Round(_mm256_add_epi32(word.low, first_bias), first_scale, high);
-      const __m256i last =
-          Round(_mm256_add_epi32(word.high, last_bias), last_scale, high);
-      // In each 128 bits there are four of either.
-      const __m256i halves = _mm256_permute4x64_epi64(
-          _mm256_adds_epi16(_mm256_packs_epi32(first, last), zero), 0xd8);
-      const __m128i bytes =
-          _mm_packs_epi16(_mm256_castsi256_si128(halves),
-                          _mm256_extracti128_si256(halves, 1));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
-                       _mm_max_epi8(bytes, least));
-    }
-  }
-}
-
-template <int kCount, int kWide>
-inline void FinishRows(const Words (*sums)[kWide], const ConvI8Operands& o,
-                       const Tile& t, int64_t out_c) {
-  FinishBlocks(sums[0], kCount, kWide, o, t, out_c);
 }
 
 #define TAKT_CONV_I8_OWN_PRODUCTS
-#define TAKT_CONV_I8_FINISH_ROWS
 #include "kernels/conv2d_i8_impl.inc"
 
 }  // namespace
