@@ -144,11 +144,9 @@ inline void StoreHalf(const HalfSums* sums, int64_t count, int64_t stride,
   }
 }
 
-// Eight sums at most `most`, and the least integer if they are not numbers.
-inline __m256i Round(const HalfSums& half, __m256i bias, __m256 scale,
-                     __m256 most) {
-  const __m256i sums =
-      _mm256_add_epi32(_mm256_hadd_epi32(half.low, half.high), bias);
+// Eight sums, scaled, at most `most`, and rounded; the least integer if it is
+// not a number.
+inline __m256i Round(__m256i sums, __m256 scale, __m256 most) {
   return _mm256_cvtps_epi32(
       _mm256_min_ps(most, _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scale)));
 }
@@ -174,9 +172,14 @@ inline __m256i Round(const HalfSums& half, __m256i bias, __m256 scale,
   const __m256i zero = _mm256_set1_epi16(static_cast<int16_t>(o.output_zero));
   const __m256i least = _mm256_set1_epi8(static_cast<char>(o.low));
   const auto round = [&](const HalfSums* pixel) {
-    const __m256i low = Round(pixel[0], bias[0], scale[0], most);
-    const __m256i high = Round(pixel[kPixelsMax], bias[1], scale[1], most);
-    return _mm256_adds_epi16(_mm256_packs_epi32(low, high), zero);
+    __m256i halves[2];
+#pragma GCC unroll 2
+    for (int half = 0; half < 2; ++half, pixel += kPixelsMax) {
+      const __m256i both = _mm256_hadd_epi32(pixel->low, pixel->high);
+      halves[half] =
+          Round(_mm256_add_epi32(both, bias[half]), scale[half], most);
+    }
+    return _mm256_adds_epi16(_mm256_packs_epi32(halves[0], halves[1]), zero);
   };
   for (int64_t i = 0; i < count; i += 2, to += 2 * stride) {
     const bool has_second = i + 1 < count;
@@ -260,12 +263,13 @@ void SumDots(const int16_t* left, int64_t stride, int64_t fours,
 
 #define TAKT_CONV_I8_OWN_PRODUCTS
 #include "kernels/conv2d_i8_impl.inc"
+#include "kernels/conv2d_i8_pairs_avx2.inc"
 
 }  // namespace
 
-const ConvI8Kernels kConvI8Avx2 = {&Conv2dI8, &DepthwiseI8, &AttentionI8,
-                                   &AddI8,    &LayerNormI8, &Range,
-                                   &Quantize, &Dequantize,  &MaxPoolI8};
+const ConvI8Kernels kConvI8Avx2 = {
+    &Conv2dI8, &DepthwiseI8Pairs, &AttentionI8, &AddI8,    &LayerNormI8,
+    &Range,    &Quantize,         &Dequantize,  &MaxPoolI8};
 
 }  // namespace takt::kernels
 
