@@ -93,13 +93,22 @@ struct HalfSums {
   __m256i low, high;
 };
 
+// Sixteen weights, which are bytes or have been widened.
+inline __m256i LoadWeights(const int8_t* weights) {
+  return _mm256_cvtepi8_epi16(
+      _mm_loadu_si128(reinterpret_cast<const __m128i*>(weights)));
+}
+inline __m256i LoadWeights(const int16_t* weights) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights));
+}
+
 // Adds the products of kCount rows of copies and eight channels of a block, of
-// which each four has 64 bytes; to 0 if `goes_on` is false. Twelve sums, two
+// which each four has 64 weights; to 0 if `goes_on` is false. Twelve sums, two
 // vectors of weights, an input and a product are all registers, so nothing else
 // is in this function.
-template <int kCount>
+template <int kCount, typename Weight>
 [[gnu::noinline]] void MultiplyHalf(const int16_t* copies, int64_t stride,
-                                    const int8_t* weights, int64_t fours,
+                                    const Weight* weights, int64_t fours,
                                     bool goes_on, HalfSums* sums) {
   __m256i low[kCount] = {}, high[kCount] = {};
   const int16_t* rows[kCount];
@@ -112,9 +121,8 @@ template <int kCount>
   }
   const int64_t end = 4 * fours;
   for (int64_t k = 0; k < end; k += 4, weights += 4 * kConvBlock) {
-    const auto* const halves = reinterpret_cast<const __m128i*>(weights);
-    const __m256i first = _mm256_cvtepi8_epi16(_mm_loadu_si128(halves));
-    const __m256i last = _mm256_cvtepi8_epi16(_mm_loadu_si128(halves + 1));
+    const __m256i first = LoadWeights(weights);
+    const __m256i last = LoadWeights(weights + kConvBlock);
 #pragma GCC unroll 16
     for (int i = 0; i < kCount; ++i) {
       int64_t four;
@@ -131,16 +139,24 @@ template <int kCount>
   }
 }
 
-using MultiplyHalfFunction = void (*)(const int16_t*, int64_t, const int8_t*,
-                                      int64_t, bool, HalfSums*);
-constexpr MultiplyHalfFunction kMultiplyHalf[] = {
-    &MultiplyHalf<1>, &MultiplyHalf<2>, &MultiplyHalf<4>, &MultiplyHalf<6>};
+// By half of the rows.
+template <typename Weight>
+using MultiplyFunction = void (*)(const int16_t*, int64_t, const Weight*,
+                                  int64_t, bool, HalfSums*);
+constexpr MultiplyFunction<int8_t> kMultiplyHalf[] = {
+    &MultiplyHalf<1, int8_t>, &MultiplyHalf<2, int8_t>,
+    &MultiplyHalf<4, int8_t>, &MultiplyHalf<6, int8_t>};
+constexpr MultiplyFunction<int16_t> kMultiplyTerms[] = {
+    nullptr, &MultiplyHalf<2, int16_t>, &MultiplyHalf<4, int16_t>,
+    &MultiplyHalf<6, int16_t>};
 
-inline void StoreHalf(const HalfSums* sums, int64_t count, int64_t stride,
-                      int32_t* words) {
+// The sums of eight channels of `count` pixels, without their last `shift` bits.
+inline void StoreHalf(const HalfSums* sums, int64_t count, int shift,
+                      int64_t stride, int32_t* words) {
   for (int64_t i = 0; i < count; ++i, words += stride) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(words),
-                        AddSums(sums[i].low, sums[i].high));
+                        _mm256_srai_epi32(AddSums(sums[i].low, sums[i].high),
+                                          shift));
   }
 }
 
@@ -151,10 +167,11 @@ inline __m256i Round(__m256i sums, __m256 scale, __m256 most) {
       _mm256_min_ps(most, _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scale)));
 }
 
-// Finish() of all channels of a block of `count` pixels, whose halves' sums are
-// kPixelsMax apart. Eight of them are in the order of _mm256_hadd_epi32() in a
-// vector, which is 0 1 4 5 2 3 6 7.
-[[gnu::noinline]] void FinishBlock(const HalfSums* sums, int64_t count,
+// Finish() of all channels of a block of `count` pixels. The halves' sums are
+// `most_pixels` apart, and lose their last `shift` bits. Eight of them are in the
+// order of _mm256_hadd_epi32() in a vector, which is 0 1 4 5 2 3 6 7.
+[[gnu::noinline]] void FinishBlock(const HalfSums* sums, int64_t most_pixels,
+                                   int shift, int64_t count,
                                    const ConvI8Operands& o, int64_t channel,
                                    int8_t* to, int64_t stride) {
   __m256i bias[2];
@@ -174,8 +191,9 @@ inline __m256i Round(__m256i sums, __m256 scale, __m256 most) {
   const auto round = [&](const HalfSums* pixel) {
     __m256i halves[2];
 #pragma GCC unroll 2
-    for (int half = 0; half < 2; ++half, pixel += kPixelsMax) {
-      const __m256i both = _mm256_hadd_epi32(pixel->low, pixel->high);
+    for (int half = 0; half < 2; ++half, pixel += most_pixels) {
+      const __m256i both = _mm256_srai_epi32(
+          _mm256_hadd_epi32(pixel->low, pixel->high), shift);
       halves[half] =
           Round(_mm256_add_epi32(both, bias[half]), scale[half], most);
     }
@@ -201,7 +219,7 @@ inline __m256i Round(__m256i sums, __m256 scale, __m256 most) {
 // The sums of `count` pixels by `wide` blocks.
 inline void MultiplyBlocks(const Tile& t, int64_t count, int64_t wide,
                            HalfSums (*sums)[2][kPixelsMax]) {
-  const MultiplyHalfFunction multiply = kMultiplyHalf[count / 2];
+  const MultiplyFunction<int8_t> multiply = kMultiplyHalf[count / 2];
   const int64_t fours = t.inputs->fours();
   for (int64_t begin = 0, end = 0; begin < fours; begin = end) {
     end = fours - begin < kCopiedFours ? fours : begin + kCopiedFours;
@@ -220,31 +238,38 @@ inline void MultiplyBlocks(const Tile& t, int64_t count, int64_t wide,
 void FinishWords(Words* words, int64_t count, int64_t wide,
                  const ConvI8Operands& operands, const Tile& t, int64_t out_c);
 
+// Scales and stores `count` pixels by `wide` blocks.
+template <int kMostPixels>
+void FinishPixels(const ConvI8Operands& o, const Tile& t, int64_t count,
+                  int64_t wide, int64_t out_c, int shift,
+                  const HalfSums (*sums)[2][kMostPixels]) {
+  int64_t full = 0;  // Blocks of bytes all of whose channels are there.
+  if (o.floats == nullptr) full = t.channel_count / kConvBlock;
+  for (int64_t j = 0; j < wide; ++j) {
+    const int64_t c = j * kConvBlock;
+    if (j < full) {
+      FinishBlock(sums[j][0], kMostPixels, shift, count, o, t.channel + c,
+                  o.output + t.output + c, out_c);
+      continue;
+    }
+    Words words[kMostPixels];
+    auto* const halves = reinterpret_cast<int32_t*>(words);
+    StoreHalf(sums[j][0], count, shift, kConvBlock, halves);
+    StoreHalf(sums[j][1], count, shift, kConvBlock, halves + 8);
+    Tile block = t;
+    block.output += c;
+    block.channel += c;
+    block.channel_count -= c;
+    FinishWords(words, count, 1, o, block, out_c);
+  }
+}
+
 #define TAKT_CONV_I8_OWN_MICRO_KERNELS
 void RunMicroKernel(const ConvShape& s, const ConvI8Operands& o, const Tile& t,
                     int64_t count, int64_t wide) {
   HalfSums sums[kBlocks][2][kPixelsMax];
   MultiplyBlocks(t, count, wide, sums);
-  int64_t full = 0;  // Blocks of bytes all of whose channels are there.
-  if (o.floats == nullptr) full = t.channel_count / kConvBlock;
-  for (int64_t j = 0; j < wide && j < full; ++j) {
-    const int64_t c = j * kConvBlock;
-    FinishBlock(sums[j][0], count, o, t.channel + c, o.output + t.output + c,
-                s.out_c);
-  }
-  if (full >= wide) return;
-  Words words[kPixelsMax];
-  for (int64_t j = full; j < wide; ++j) {
-    StoreHalf(sums[j][0], count, kConvBlock,
-              reinterpret_cast<int32_t*>(words));
-    StoreHalf(sums[j][1], count, kConvBlock,
-              reinterpret_cast<int32_t*>(words) + 8);
-    Tile block = t;
-    block.output += j * kConvBlock;
-    block.channel += j * kConvBlock;
-    block.channel_count -= j * kConvBlock;
-    FinishWords(words, count, 1, o, block, s.out_c);
-  }
+  FinishPixels<kPixelsMax>(o, t, count, wide, s.out_c, 0, sums);
 }
 
 #define TAKT_CONV_I8_OWN_DOTS
@@ -256,7 +281,7 @@ void SumDots(const int16_t* left, int64_t stride, int64_t fours,
     kMultiplyHalf[count / 2](
         left, stride, right + (half / 2 * fours * 4 + half % 2 * 2) * kConvBlock,
         fours, false, of_half);
-    StoreHalf(of_half, count, kBlocks * kConvBlock,
+    StoreHalf(of_half, count, 0, kBlocks * kConvBlock,
               reinterpret_cast<int32_t*>(sums[0]) + 8 * half);
   }
 }
@@ -264,12 +289,13 @@ void SumDots(const int16_t* left, int64_t stride, int64_t fours,
 #define TAKT_CONV_I8_OWN_PRODUCTS
 #include "kernels/conv2d_i8_impl.inc"
 #include "kernels/conv2d_i8_pairs_avx2.inc"
+#include "kernels/conv2d_i8_winograd_avx2.inc"
 
 }  // namespace
 
 const ConvI8Kernels kConvI8Avx2 = {
-    &Conv2dI8, &DepthwiseI8Pairs, &AttentionI8, &AddI8,    &LayerNormI8,
-    &Range,    &Quantize,         &Dequantize,  &MaxPoolI8};
+    &Conv2dI8Winograd, &DepthwiseI8Pairs, &AttentionI8, &AddI8,    &LayerNormI8,
+    &Range,            &Quantize,         &Dequantize,  &MaxPoolI8};
 
 }  // namespace takt::kernels
 

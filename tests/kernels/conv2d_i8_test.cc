@@ -276,6 +276,33 @@ TEST_P(Conv2dI8Test, BytesOfWindowsOfAllSizes) {
   }
 }
 
+// Those of networks, for which kernels may take Winograd's method: rows of even
+// and odd widths, more channels than are copied or summed at once, and tiles that
+// begin within a row.
+TEST_P(Conv2dI8Test, ThreeWideKernelsOfManyChannels) {
+  const ConvI8Kernels kernels = Kernels()[GetParam()];
+  TestRandom random(35);
+  for (int round = 0; round < 30; ++round) {
+    ConvShape shape = RandomConvShape(false, &random);
+    shape.kernel_h = shape.kernel_w = 3;
+    shape.stride_h = shape.stride_w = 1;
+    shape.dilation_h = shape.dilation_w = round % 8 == 0 ? 2 : 1;
+    shape.groups = 1;
+    shape.in_c = round == 7 ? 512 : 16 * random.Between(1, 11);
+    shape.out_c = random.Between(1, 150);
+    shape.out_w = random.Between(1, 17);
+    Problem problem(shape, false, &random);
+    ConvTile tile = {0, shape.pixel_count(), 0, shape.block_count()};
+    SCOPED_TRACE(testing::Message() << "round " << round);
+    problem.Check(kernels, tile);
+    tile.pixel_begin = random.Between(0, tile.pixel_end - 1);
+    tile.block_begin = random.Between(0, tile.block_end - 1);
+    problem.Check(kernels, tile);
+    problem.CheckFloats(kernels, tile);
+    if (HasFatalFailure()) return;
+  }
+}
+
 // Those of networks: pixels beside each other share inputs, as do channels.
 TEST_P(Conv2dI8Test, BytesOfThreeWideDepthwiseKernels) {
   const ConvI8Kernels kernels = Kernels()[GetParam()];
