@@ -35,8 +35,8 @@ inline void Dot(Sums& sums, uint32_t four, const int8_t* weights) {
   for (int i = 0; i < 4; ++i) {
     const __m256i wide = _mm256_cvtepi8_epi16(
         _mm_loadu_si128(reinterpret_cast<const __m128i*>(weights) + i));
-    sums.of_fours[i] = _mm256_add_epi32(sums.of_fours[i],
-                                        _mm256_madd_epi16(inputs, wide));
+    sums.of_fours[i] =
+        _mm256_add_epi32(sums.of_fours[i], _mm256_madd_epi16(inputs, wide));
   }
 }
 // Two sums of each of eight channels, added.
@@ -146,17 +146,18 @@ using MultiplyFunction = void (*)(const int16_t*, int64_t, const Weight*,
 constexpr MultiplyFunction<int8_t> kMultiplyHalf[] = {
     &MultiplyHalf<1, int8_t>, &MultiplyHalf<2, int8_t>,
     &MultiplyHalf<4, int8_t>, &MultiplyHalf<6, int8_t>};
-constexpr MultiplyFunction<int16_t> kMultiplyTerms[] = {
+[[maybe_unused]] constexpr MultiplyFunction<int16_t> kMultiplyTerms[] = {
     nullptr, &MultiplyHalf<2, int16_t>, &MultiplyHalf<4, int16_t>,
     &MultiplyHalf<6, int16_t>};
 
-// The sums of eight channels of `count` pixels, without their last `shift` bits.
+// The sums of eight channels of `count` pixels, without their last `shift`
+// bits.
 inline void StoreHalf(const HalfSums* sums, int64_t count, int shift,
                       int64_t stride, int32_t* words) {
   for (int64_t i = 0; i < count; ++i, words += stride) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(words),
-                        _mm256_srai_epi32(AddSums(sums[i].low, sums[i].high),
-                                          shift));
+    _mm256_storeu_si256(
+        reinterpret_cast<__m256i*>(words),
+        _mm256_srai_epi32(AddSums(sums[i].low, sums[i].high), shift));
   }
 }
 
@@ -168,8 +169,8 @@ inline __m256i Round(__m256i sums, __m256 scale, __m256 most) {
 }
 
 // Finish() of all channels of a block of `count` pixels. The halves' sums are
-// `most_pixels` apart, and lose their last `shift` bits. Eight of them are in the
-// order of _mm256_hadd_epi32() in a vector, which is 0 1 4 5 2 3 6 7.
+// `most_pixels` apart, and lose their last `shift` bits. Eight of them are in
+// the order of _mm256_hadd_epi32() in a vector, which is 0 1 4 5 2 3 6 7.
 [[gnu::noinline]] void FinishBlock(const HalfSums* sums, int64_t most_pixels,
                                    int shift, int64_t count,
                                    const ConvI8Operands& o, int64_t channel,
@@ -192,8 +193,8 @@ inline __m256i Round(__m256i sums, __m256 scale, __m256 most) {
     __m256i halves[2];
 #pragma GCC unroll 2
     for (int half = 0; half < 2; ++half, pixel += most_pixels) {
-      const __m256i both = _mm256_srai_epi32(
-          _mm256_hadd_epi32(pixel->low, pixel->high), shift);
+      const __m256i both =
+          _mm256_srai_epi32(_mm256_hadd_epi32(pixel->low, pixel->high), shift);
       halves[half] =
           Round(_mm256_add_epi32(both, bias[half]), scale[half], most);
     }
@@ -279,8 +280,9 @@ void SumDots(const int16_t* left, int64_t stride, int64_t fours,
   for (int64_t half = 0; half < 2 * wide; ++half) {
     HalfSums of_half[kPixelsMax];
     kMultiplyHalf[count / 2](
-        left, stride, right + (half / 2 * fours * 4 + half % 2 * 2) * kConvBlock,
-        fours, false, of_half);
+        left, stride,
+        right + (half / 2 * fours * 4 + half % 2 * 2) * kConvBlock, fours,
+        false, of_half);
     StoreHalf(of_half, count, 0, kBlocks * kConvBlock,
               reinterpret_cast<int32_t*>(sums[0]) + 8 * half);
   }
@@ -288,14 +290,19 @@ void SumDots(const int16_t* left, int64_t stride, int64_t fours,
 
 #define TAKT_CONV_I8_OWN_PRODUCTS
 #include "kernels/conv2d_i8_impl.inc"
+#if !defined(TAKT_CONV_SMALL)
 #include "kernels/conv2d_i8_pairs_avx2.inc"
 #include "kernels/conv2d_i8_winograd_avx2.inc"
+#else
+constexpr ConvI8Kernel Conv2dI8Winograd = &Conv2dI8;
+constexpr ConvI8Kernel DepthwiseI8Pairs = &DepthwiseI8;
+#endif
 
 }  // namespace
 
 const ConvI8Kernels kConvI8Avx2 = {
-    &Conv2dI8Winograd, &DepthwiseI8Pairs, &AttentionI8, &AddI8,    &LayerNormI8,
-    &Range,            &Quantize,         &Dequantize,  &MaxPoolI8};
+    Conv2dI8Winograd, DepthwiseI8Pairs, &AttentionI8, &AddI8,    &LayerNormI8,
+    &Range,           &Quantize,        &Dequantize,  &MaxPoolI8};
 
 }  // namespace takt::kernels
 

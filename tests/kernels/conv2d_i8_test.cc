@@ -277,8 +277,8 @@ TEST_P(Conv2dI8Test, BytesOfWindowsOfAllSizes) {
 }
 
 // Those of networks, for which kernels may take Winograd's method: rows of even
-// and odd widths, more channels than are copied or summed at once, and tiles that
-// begin within a row.
+// and odd widths, more channels than are copied or summed at once, and tiles
+// that begin within a row.
 TEST_P(Conv2dI8Test, ThreeWideKernelsOfManyChannels) {
   const ConvI8Kernels kernels = Kernels()[GetParam()];
   TestRandom random(35);
