@@ -386,7 +386,7 @@ absl::Status Device::QueueTransfer(const hal::QueueTicket& ticket,
     const WorkScope work(*this);
     const int64_t start_ns = tag.is_traced() ? NowNs() : 0;
     const absl::Status status = Attempt([&]() -> absl::Status {
-      Transfer mine = std::move(transfer);  // Unpins before the fence is told.
+      Transfer mine = std::move(transfer);  // Unpinned before the signal.
       TAKT_ASSIGN_OR_RETURN(ResolvedTransfer resolved, mine.Pin());
       resolved.Run();
       if (tag.is_traced()) {
