@@ -227,20 +227,8 @@ takt::Function Load(const takt::Instance& instance, const takt::Device& device,
   return Take(context.FindFunction(function));
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const std::string directory = argc > 1 ? argv[1] : ".";
-  const double seconds = argc > 2 ? std::atof(argv[2]) : 5;
-  const auto turn_count = static_cast<int64_t>(seconds * 1e9 / kLoopPeriodNs);
-  const std::vector<int> cpus = AllowedCpus();
-  if (directory == "--bare") {
-    const bool is_real_time = PrepareLoop(cpus);
-    const LoopRecord record = BareLoop(turn_count);
-    PrintLoop(record, is_real_time);
-    PrintHistogram(record.release_error_ns);
-    return 0;
-  }
+// An instance whose workers leave the first CPU to the loop.
+takt::Instance CreateInstance(const std::vector<int>& cpus) {
   takt_instance_options_t options;
   takt_instance_options_init(&options);
   options.worker_fifo_priority = 50;
@@ -251,7 +239,39 @@ int main(int argc, char** argv) {
   }
   if (!worker_cpus.empty()) options.worker_cpus = worker_cpus.c_str();
   options.timer_spin_ns = 50'000;
-  auto instance = Take(takt::Instance::Create(&options));
+  return Take(takt::Instance::Create(&options));
+}
+
+// Gives perception its picture, and allocates the memory of the estimator's
+// first inputs before the loop starts.
+void FillInputs(const takt::Stream& perception, const takt::Stream& estimator) {
+  const std::span<float> image = Take(perception.MapInput<float>(0));
+  for (size_t i = 0; i < image.size(); ++i) image[i] = float(i % 255) / 255;
+  Check(perception.PublishInput());
+  for (int i = 0; i < 3; ++i) {
+    const std::span<float> sensors = Take(estimator.MapInput<float>(0));
+    std::fill(sensors.begin(), sensors.end(), 0.0f);
+    Check(estimator.PublishInput());
+  }
+}
+
+int RunBare(const std::vector<int>& cpus, int64_t turn_count) {
+  const bool is_real_time = PrepareLoop(cpus);
+  const LoopRecord record = BareLoop(turn_count);
+  PrintLoop(record, is_real_time);
+  PrintHistogram(record.release_error_ns);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string directory = argc > 1 ? argv[1] : ".";
+  const double seconds = argc > 2 ? std::atof(argv[2]) : 5;
+  const auto turn_count = static_cast<int64_t>(seconds * 1e9 / kLoopPeriodNs);
+  const std::vector<int> cpus = AllowedCpus();
+  if (directory == "--bare") return RunBare(cpus, turn_count);
+  auto instance = CreateInstance(cpus);
   auto device = Take(takt::Device::Create(instance, "local-task"));
 
   auto perception = Take(takt::Stream::Create(
@@ -271,15 +291,7 @@ int main(int argc, char** argv) {
        .after = &estimator,
        .takes_results = true}));
 
-  const std::span<float> image = Take(perception.MapInput<float>(0));
-  for (size_t i = 0; i < image.size(); ++i) image[i] = float(i % 255) / 255;
-  Check(perception.PublishInput());
-  // Allocates the memory of the first inputs before the loop starts.
-  for (int i = 0; i < 3; ++i) {
-    const std::span<float> sensors = Take(estimator.MapInput<float>(0));
-    std::fill(sensors.begin(), sensors.end(), 0.0f);
-    Check(estimator.PublishInput());
-  }
+  FillInputs(perception, estimator);
   // The timer's thread starts with the first stream and inherits the CPUs of
   // this thread, so the streams start before the loop is bound to its own CPU.
   const int64_t start_ns = takt_clock_now_ns() + 200'000'000;

@@ -4,8 +4,10 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <deque>
 #include <iostream>
 #include <map>
@@ -59,7 +61,7 @@ struct BenchmarkFlags {
                    "arguments; if\nnone is, the only one with the arguments of "
                    "--input.");
     flags->AddTexts("input", &inputs,
-                    "An argument, as takt-run-module --help tells.");
+                    "An argument, as takt-run-module --help describes.");
     flags->AddNumber("batch_size", 1, int64_t{1} << 30, &batch_size,
                      "Invocations an iteration.");
     flags->AddNumber("batch_concurrency", 1, int64_t{1} << 16,
@@ -92,6 +94,7 @@ struct Subject {
   Function function;
   std::vector<Value> arguments;
   std::vector<Value> results;
+  std::vector<Input> expected;    // The results that it should have.
   takt_invoke_options_t options;  // The limits of a call.
 };
 
@@ -126,6 +129,7 @@ void MeasureConcurrent(benchmark::State& state, Subject* subject,
         Result<Invocation> call =
             AsyncInvoke(subject->function, subject->arguments,
                         {.step_limit = subject->options.step_limit,
+                         .memory_limit = subject->options.memory_limit,
                          .timeout_ns = subject->options.timeout_ns});
         status = call.status();
         if (call.ok()) in_flight.push_back(*std::move(call));
@@ -186,6 +190,17 @@ class Suite {
     return Status();
   }
 
+  // Reads what the results are compared with or where they go.
+  Status ReadExpected(const BenchmarkFlags& flags, const Session& session) {
+    for (const std::unique_ptr<Subject>& subject : subjects_) {
+      Result<std::vector<Input>> expected = flags.results.ReadExpected(
+          session.devices[0], subject->function.signature());
+      if (!expected.ok()) return Annotate(expected.status(), subject->name);
+      subject->expected = *std::move(expected);
+    }
+    return Status();
+  }
+
   void Register(const BenchmarkFlags& flags, int64_t iterations) {
     for (const std::unique_ptr<Subject>& subject : subjects_) {
       const std::string name = "BM_" + subject->name;
@@ -243,7 +258,8 @@ class DispatchStatistics {
         run.aggregate_name.clear();
         run.iterations = kCallCount;
         run.real_accumulated_time = static_cast<double>(row.total_ns) / 1e9;
-        run.cpu_accumulated_time = 0;  // Of its workers; nobody counts it.
+        // The processor time of the workers is not counted.
+        run.cpu_accumulated_time = 0;
         run.counters.clear();
         run.counters["dispatches"] =
             benchmark::Counter(static_cast<double>(row.count) / kCallCount);
@@ -296,7 +312,9 @@ class Reporter : public benchmark::BenchmarkReporter {
     reporter_->SetOutputStream(&GetOutputStream());
     std::ostringstream notes;
     reporter_->SetErrorStream(&notes);
+    errno = 0;
     const bool goes_on = reporter_->ReportContext(context);
+    Flush();
     reporter_->SetErrorStream(&GetErrorStream());
     std::istringstream lines(notes.str());
     for (std::string line; std::getline(lines, line);) {
@@ -313,21 +331,31 @@ class Reporter : public benchmark::BenchmarkReporter {
       const std::vector<Run>& rows = statistics_->RowsOf(reported[0]);
       reported.insert(reported.end(), rows.begin(), rows.end());
     }
+    errno = 0;
     reporter_->ReportRuns(reported);
+    Flush();
   }
   void Finalize() override {
+    errno = 0;
     reporter_->Finalize();
-    GetOutputStream().flush();
-    is_written_ = GetOutputStream().good();
+    Flush();
   }
 
-  // Whether all that was reported could be written.
-  bool is_written() const { return is_written_; }
+  // Why not all that was reported could be written; "" if it was.
+  const std::string& failure() const { return failure_; }
 
  private:
+  // Writes what is buffered, before the library does. Keeps the reason of the
+  // first write that fails.
+  void Flush() {
+    GetOutputStream().flush();
+    if (GetOutputStream().good() || !failure_.empty()) return;
+    failure_ = errno != 0 ? std::strerror(errno) : "a write failed";
+  }
+
   std::unique_ptr<benchmark::BenchmarkReporter> reporter_;
   DispatchStatistics* statistics_;
-  bool is_written_ = true;
+  std::string failure_;
 };
 
 // The reporter for --benchmark_out=, which the library would make itself: of
@@ -391,8 +419,8 @@ Result<int64_t> TakeMinTime(std::vector<std::string>* arguments) {
 // arguments.
 struct LibraryFlag {
   std::string_view name;
-  // What it takes; "": the library says what. For other values the library
-  // prints its usage and exits with the code 0.
+  // The values that it takes; "": the library checks them. For other values
+  // than these the library prints its usage and exits with the code 0.
   std::string_view choices = "";
 };
 constexpr LibraryFlag kLibraryFlags[] = {
@@ -510,14 +538,13 @@ Status AddSubjects(const BenchmarkFlags& flags, const Session& session,
 }
 
 // What --output= and --expected_output= ask for; the exit code.
-Result<int> ProcessResults(const BenchmarkFlags& flags, const Session& session,
+Result<int> ProcessResults(const BenchmarkFlags& flags,
                            const Subject& subject) {
-  const Signature signature = subject.function.signature();
   std::vector<Value> results = subject.results;
-  TAKT_TOOLS_RETURN_IF_ERROR(TakeDeclaredSigns(signature, &results));
+  TAKT_TOOLS_RETURN_IF_ERROR(
+      TakeDeclaredSigns(subject.function.signature(), &results));
   if (!flags.results.expected.empty()) {
-    return flags.results.PrintComparison(session.devices[0], signature,
-                                         results);
+    return flags.results.PrintComparison(results, subject.expected);
   }
   TAKT_TOOLS_RETURN_IF_ERROR(flags.results.PrintOrWrite(results));
   return kSuccess;
@@ -554,8 +581,9 @@ Status RunBenchmarks(const BenchmarkFlags& flags, const LibraryFlags& library,
                                     file_reporter ? &*file_reporter : nullptr);
   benchmark::Shutdown();
   std::cout.flush();
-  if (file_reporter && !file_reporter->is_written()) {
-    return Status(TAKT_STATUS_UNAVAILABLE, library.out + ": a write failed");
+  if (file_reporter && !file_reporter->failure().empty()) {
+    return Status(TAKT_STATUS_UNAVAILABLE,
+                  library.out + ": " + file_reporter->failure());
   }
   return Status();
 }
@@ -569,6 +597,7 @@ Result<int> RunSession(const BenchmarkFlags& flags,
   if (!context.ok()) return Annotate(context.status(), file);
   Suite suite;
   Status status = AddSubjects(flags, session, *context, &suite);
+  if (status.ok()) status = suite.ReadExpected(flags, session);
   if (!status.ok()) return Annotate(status, file);
   suite.Register(flags, library.iterations);
   TAKT_TOOLS_RETURN_IF_ERROR(RunBenchmarks(flags, library, suite));
@@ -578,7 +607,7 @@ Result<int> RunSession(const BenchmarkFlags& flags,
                          !flags.results.expected.empty();
   for (const std::unique_ptr<Subject>& subject : suite.subjects()) {
     if (!processes || code != kSuccess) break;
-    Result<int> processed = ProcessResults(flags, session, *subject);
+    Result<int> processed = ProcessResults(flags, *subject);
     if (!processed.ok()) {
       return Annotate(processed.status(), file + ": " + subject->name);
     }

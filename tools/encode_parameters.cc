@@ -258,7 +258,7 @@ Status CreateOutputs(const std::vector<Index>& indices,
     TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string path, FileBehind(given));
     for (const Output& earlier : *created) {
       if (earlier.path == path) {
-        return InvalidArgument("--output: the scopes need a file each");
+        return InvalidArgument("--output: two scopes write " + path);
       }
     }
     const std::string temporary = path + ".part";

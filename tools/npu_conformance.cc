@@ -84,9 +84,10 @@ Result<int> Run(int argc, char** argv, Flags* flags) {
   std::string options;
   int64_t seed = 1;
   bool is_json = false;
-  flags->AddText("options", &options, "What the driver's open() is given.");
+  flags->AddText("options", &options,
+                 "The options that the driver's open() is given.");
   flags->AddNumber("seed", 0, std::numeric_limits<int64_t>::max(), &seed,
-                   "Of the random operands.");
+                   "The seed of the random operands.");
   flags->AddSwitch("json", &is_json, "Print the outcomes as JSON.");
   TAKT_TOOLS_ASSIGN_OR_RETURN(const bool goes_on,
                               flags->ParseCommandLine(argc, argv));

@@ -1,4 +1,5 @@
-// takt-plan: solves flexible job-shop problems, and checks schedules of them.
+// takt-plan: measures, plans and simulates workloads, solves flexible job
+// shops, and checks and converts plans and schedules.
 #include <unistd.h>
 
 #include <cstdio>
@@ -343,25 +344,31 @@ Result<int> CheckInstance(const std::string& path,
   return kSuccess;
 }
 
+// Solves a workload or an instance.
+Result<int> Solve(const std::string& path, const Settings& settings,
+                  Flags* flags) {
+  if (!IsWorkloadFile(path)) {
+    if (settings.profile.empty()) return SolveInstance(path, settings);
+    return flags->Misuse("--profile is for workloads");
+  }
+  if (settings.objective != "makespan") {
+    return flags->Misuse(
+        "--objective is for instances; a workload has `objectives`");
+  }
+  const takt_plan_solve_options_t options = SolveOptions(settings, true);
+  return SolveWorkload({path, settings.profile, settings.start, settings.output,
+                        settings.is_json},
+                       options, [&] { EndProgress(options); });
+}
+
 Result<int> RunCommand(const std::vector<std::string>& words,
                        const Settings& settings, Flags* flags) {
   const std::string command = words.empty() ? "" : words[0];
+  if (!settings.output.empty()) {
+    TAKT_TOOLS_RETURN_IF_ERROR(CheckWritable(settings.output));
+  }
   if (words.size() == 2) {
-    if (command == "solve" && IsWorkloadFile(words[1])) {
-      if (settings.objective != "makespan") {
-        return flags->Misuse(
-            "--objective is for instances; a workload has "
-            "`objectives`");
-      }
-      const takt_plan_solve_options_t options = SolveOptions(settings, true);
-      return SolveWorkload({words[1], settings.profile, settings.start,
-                            settings.output, settings.is_json},
-                           options, [&] { EndProgress(options); });
-    }
-    if (command == "solve" && !settings.profile.empty()) {
-      return flags->Misuse("--profile is for workloads");
-    }
-    if (command == "solve") return SolveInstance(words[1], settings);
+    if (command == "solve") return Solve(words[1], settings, flags);
     if (command == "profile") {
       return ProfileWorkload(words[1], settings.samples, settings.npus,
                              settings.output, settings.is_json);
@@ -376,9 +383,7 @@ Result<int> RunCommand(const std::vector<std::string>& words,
                            static_cast<uint64_t>(settings.seed)});
     }
     if (command == "annotate") return AnnotatePlan(words[1], settings.is_json);
-    if (command == "check") {
-      return CheckPlan(words[1], settings.is_json);
-    }
+    if (command == "check") return CheckPlan(words[1], settings.is_json);
     if (command == "show") return ShowPlan(words[1], settings.is_json);
     if (command == "import" && settings.output.empty()) {
       return flags->Misuse("import: --output=FILE is missing");
@@ -403,24 +408,29 @@ Result<int> RunCommand(const std::vector<std::string>& words,
 Result<int> Run(int argc, char** argv, Flags* flags) {
   Settings settings;
   flags->SetCommands({"solve"});
-  flags->AddReal("time_limit", 0, 1e6, &settings.time_limit_s,
-                 "Seconds to search for; less if a bound is met.");
+  flags->AddReal(
+      "time_limit", 0, 1e6, &settings.time_limit_s,
+      "Seconds to search for. The search ends earlier once its result\n"
+      "is at the lower bound.");
   flags->AddNumber("threads", 1, 1024, &settings.threads,
                    "Threads that search.");
   flags->SetCommands({"solve", "simulate"});
-  flags->AddNumber("seed", 0, INT64_MAX, &settings.seed,
-                   "Another one takes another way.");
+  flags->AddNumber(
+      "seed", 0, INT64_MAX, &settings.seed,
+      "Starts the random numbers of the search or of the noise. The\n"
+      "same seed repeats them.");
   flags->SetCommands({"solve"});
   flags->AddText("start", &settings.start,
                  "Where the search begins: a plan of the workload, or a\n"
                  "schedule of the instance that `solve --json` printed.");
-  flags->AddChoice("objective", {"makespan", "tardiness"}, &settings.objective,
-                   "What to minimize, of an instance: the end, or the sum of\n"
-                   "weighted tardiness.");
+  flags->AddChoice(
+      "objective", {"makespan", "tardiness"}, &settings.objective,
+      "What to minimize of an instance: the time of the last end, or\n"
+      "the sum of weighted tardiness.");
   flags->SetCommands({"profile", "solve", "import", "export"});
   flags->AddText("output", &settings.output,
-                 "The file to write; - is stdout. It is a profile of profile,\n"
-                 "a plan of solve and import, a schedule of export.");
+                 "The file to write; - is stdout. profile writes a profile,\n"
+                 "solve and import write a plan, export writes a schedule.");
   flags->SetCommands({"solve", "analyse", "simulate"});
   flags->AddText("profile", &settings.profile,
                  "What `takt-plan profile` has measured (JSON).");
@@ -428,10 +438,12 @@ Result<int> Run(int argc, char** argv, Flags* flags) {
   flags->AddText("plan", &settings.plan,
                  "The plan to carry out. Default: none, the online policy.");
   flags->AddChoice("mode", {"strict", "adaptive"}, &settings.mode,
-                   "How the plan is kept.");
+                   "strict: operations run where and when they are planned;\n"
+                   "adaptive: they may run elsewhere and at other times.");
   flags->AddReal("noise", 0, 2, &settings.noise,
-                 "Standard deviation of durations, as a part of them.");
-  flags->AddReal("seconds", 1e-6, 1e6, &settings.seconds, "How long to play.");
+                 "Standard deviation of durations, relative to the duration.");
+  flags->AddReal("seconds", 1e-6, 1e6, &settings.seconds,
+                 "The length of the simulation.");
   flags->SetCommands({"profile"});
   flags->AddNumber("samples", 3, 1'000'000, &settings.samples,
                    "Measured calls of each function and alternative.");

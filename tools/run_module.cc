@@ -134,16 +134,12 @@ Status PrintResultsJson(const std::string& name,
 }
 
 // Compares with what is expected; the exit code.
-Result<int> Compare(const RunFlags& flags, const Session& session,
-                    const std::string& name, const Signature& signature,
-                    const std::vector<Value>& results) {
-  const Device& device = session.devices[0];
-  if (!flags.is_json) {
-    return flags.results.PrintComparison(device, signature, results);
-  }
-  TAKT_TOOLS_ASSIGN_OR_RETURN(
-      const std::string differences,
-      flags.results.Compare(device, signature, results));
+Result<int> Compare(const RunFlags& flags, const std::string& name,
+                    const std::vector<Value>& results,
+                    const std::vector<Input>& expected) {
+  if (!flags.is_json) return flags.results.PrintComparison(results, expected);
+  TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string differences,
+                              flags.results.Compare(results, expected));
   Print({{"function", name},
          {"as_expected", differences.empty()},
          {"differences", differences}});
@@ -177,6 +173,9 @@ Result<int> Invoke(const RunFlags& flags, const Session& session,
   if (!inputs.ok()) return Annotate(inputs.status(), "input ", "");
   std::vector<Value> arguments;
   for (Input& input : *inputs) arguments.push_back(std::move(input.value));
+  TAKT_TOOLS_ASSIGN_OR_RETURN(
+      const std::vector<Input> expected,
+      flags.results.ReadExpected(session.devices[0], signature));
 
   if (!flags.is_json) std::printf("EXEC @%s\n", name.c_str());
   std::vector<Value> results(signature.result_count());
@@ -189,7 +188,7 @@ Result<int> Invoke(const RunFlags& flags, const Session& session,
   }
   TAKT_TOOLS_RETURN_IF_ERROR(TakeDeclaredSigns(signature, &results));
   if (!flags.results.expected.empty()) {
-    return Compare(flags, session, name, signature, results);
+    return Compare(flags, name, results, expected);
   }
   const bool prints_json = flags.is_json && flags.results.outputs.empty();
   TAKT_TOOLS_RETURN_IF_ERROR(

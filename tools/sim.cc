@@ -95,6 +95,9 @@ Result<sim::Report> Simulate(const sim::Workload& workload,
   options.scheduler.learns_slowdown = !settings.plain_durations;
   options.seed = static_cast<uint64_t>(settings.seed);
   options.window_ns = static_cast<int64_t>(settings.window_ms * 1e6);
+  if (!settings.trace_path.empty()) {
+    TAKT_TOOLS_RETURN_IF_ERROR(CheckWritable(settings.trace_path));
+  }
   sim::TraceRecorder recorder(
       workload, static_cast<uint64_t>(settings.trace_event_count));
   if (!settings.trace_path.empty()) options.observer = &recorder;

@@ -82,7 +82,7 @@ typedef struct takt_npu_options_t {
   bool may_route_to_cpu;
   // The file by which processes that use the same NPU agree on whose turn it
   // is, such as "/run/takt/accel0.lease", best in a tmpfs. Each of them names
-  // it; whoever may write it takes part. It is made if it is not there. NULL:
+  // it, and needs the right to write it. It is made if it is not there. NULL:
   // no other process may use the NPU. Default: NULL.
   const char* lease_path;
 } takt_npu_options_t;

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -277,8 +276,7 @@ class Module:
         return [*super().__dir__(), *(() if self._loaded is None else self._loaded.functions)]
 
     def __repr__(self) -> str:
-        what = self.path or f"{len(self.data)} bytes, {hashlib.sha256(self.data).hexdigest()[:8]}"
-        return f"<takt.Module {what}>"
+        return f"<takt.Module {self.path or f'of {len(self.data)} bytes'}>"
 
 
 def load(source: str | os.PathLike | bytes, **options: Any) -> Module:

@@ -40,7 +40,7 @@ class Table:
 
     def misses(self) -> list[dict[str, Any]]:
         """For each workload, load and policy, over all seeds and hard streams: the
-        released jobs, and those that were missed or dropped."""
+        released jobs, and those that were missed, dropped or failed."""
         sums: dict[tuple, dict[str, Any]] = {}
         for record in self.records:
             if record["criticality"] != "hard":

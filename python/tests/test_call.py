@@ -265,6 +265,12 @@ def test_an_option_of_a_wrong_type_is_named(simple, options, message):
     assert message in str(error.value)
 
 
+def test_a_module_shows_its_file_or_its_length(testdata):
+    path = testdata / "api/simple_mul.vmfb"
+    assert repr(takt.Module(path)) == f"<takt.Module {path.resolve()}>"
+    assert repr(takt.Module(path.read_bytes())) == f"<takt.Module of {path.stat().st_size} bytes>"
+
+
 def test_functions_are_among_the_names_of_a_module(testdata):
     module = takt.load(testdata / "api/simple_mul.vmfb")
     with takt.Instance(workers=1) as instance:

@@ -82,7 +82,7 @@ const char* ElfFormat(absl::Span<const uint8_t> data) {
   }
 }
 
-// Executables carry no name of their format; their first bytes tell.
+// Executables carry no name of their format; their first bytes show it.
 const char* ExecutableFormat(absl::Span<const uint8_t> data) {
   const auto starts_with = [&](size_t offset, absl::string_view magic) {
     return data.size() >= offset + magic.size() &&

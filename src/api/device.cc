@@ -36,14 +36,14 @@ cpu::DispatchObserver ObserverOf(const takt_device_options_t& given) {
   if (given.on_dispatch == nullptr) return nullptr;
   return [observe = given.on_dispatch, user_data = given.on_dispatch_user_data](
              const cpu::DispatchEvent& event) {
-    const takt_dispatch_event_t told = {
+    const takt_dispatch_event_t reported = {
         event.function.data(),
         {event.workgroup_count[0], event.workgroup_count[1],
          event.workgroup_count[2]},
         event.begin_ns,
         event.end_ns,
         static_cast<uint64_t>(reinterpret_cast<uintptr_t>(event.group))};
-    observe(user_data, &told);
+    observe(user_data, &reported);
   };
 }
 

@@ -47,8 +47,8 @@ class CallbackTable {
   std::vector<std::unique_ptr<Entry>>& entries() { return entries_; }
 
  private:
-  const Ref<runtime::Instance>
-      instance_;  // Of the types that the functions handle.
+  // The one whose types the functions handle.
+  const Ref<runtime::Instance> instance_;
   takt_native_module_options_t options_;
   std::vector<std::unique_ptr<Entry>> entries_;
   bool armed_ = false;

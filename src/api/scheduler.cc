@@ -154,14 +154,14 @@ absl::Status SetCallbacks(takt_instance_t* instance,
   if (on_miss != nullptr) {
     miss = [on_miss, user_data](const shop::JobEnd& end) {
       const shop::StreamRequirements& requirements = end.stream->requirements();
-      const takt_miss_t told = {
+      const takt_miss_t missed = {
           requirements.name.c_str(),
           static_cast<takt_criticality_t>(requirements.criticality),
           static_cast<takt_stream_outcome_t>(end.outcome),
           end.release_ns,
           end.deadline_ns,
           end.response_ns};
-      on_miss(user_data, &told);
+      on_miss(user_data, &missed);
     };
   }
   std::function<void(sched::Mode)> mode;

@@ -11,6 +11,7 @@
 #define TAKT_BASE_EXCEPTIONS_H_
 
 #include <new>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "base/check.h"
@@ -29,6 +30,14 @@ namespace takt {
 // take memory.
 inline absl::Status OutOfMemory() {
   return absl::Status(absl::StatusCode::kResourceExhausted, "");
+}
+
+// Runs `step`, which returns a status. The status; OutOfMemory() if `step`
+// throws std::bad_alloc.
+template <typename Step>
+absl::Status Attempt(Step&& step) {
+  TAKT_TRY { return std::forward<Step>(step)(); }
+  TAKT_CATCH(const std::bad_alloc&) { return OutOfMemory(); }
 }
 
 // What `new` does when the system has no memory left.

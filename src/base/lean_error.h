@@ -1,5 +1,5 @@
 // Errors for functions that must not throw, such as those that end an operation
-// and tell its waiters.
+// and notify its waiters.
 #ifndef TAKT_BASE_LEAN_ERROR_H_
 #define TAKT_BASE_LEAN_ERROR_H_
 

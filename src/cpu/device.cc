@@ -42,10 +42,7 @@ class HostCallOperation final : public Operation, private hal::Deferred {
   void Run() override {
     hal::Deferred::run = [](hal::Deferred* deferred) {
       auto* self = static_cast<HostCallOperation*>(deferred);
-      absl::Status status = OutOfMemory();
-      TAKT_TRY { status = std::move(self->call_)(); }
-      TAKT_CATCH(const std::bad_alloc&) {}
-      self->Complete(status);
+      self->Complete(Attempt([self] { return std::move(self->call_)(); }));
     };
     hal::RunOrDefer(this);
   }
@@ -69,12 +66,6 @@ OperationTrace::Kind TraceKindOf(hal::TransferRequest::Kind kind) {
   TAKT_CHECK(false);
 }
 
-// False, too, if the fence has failed.
-bool IsReached(const hal::Fence* fence) {
-  bool reached = true;
-  return fence == nullptr || (fence->Query(&reached).ok() && reached);
-}
-
 // Mapping and transfers are always possible in the process's own memory.
 constexpr hal::BufferUsage kImpliedUsage =
     hal::kUsageTransferSource | hal::kUsageTransferTarget |
@@ -82,6 +73,20 @@ constexpr hal::BufferUsage kImpliedUsage =
     hal::kUsageMappingRandom;
 
 }  // namespace
+
+// How the fence stands that an operation waits for: reached if it is null.
+struct Device::WaitState {
+  explicit WaitState(const hal::Fence* fence) {
+    if (fence == nullptr) return;
+    error = fence->Query(&is_reached);
+    if (has_failed()) is_reached = false;
+  }
+
+  bool has_failed() const { return !error.ok(); }
+
+  bool is_reached = true;  // False if it has failed.
+  absl::Status error;
+};
 
 absl::StatusOr<Ref<Device>> Device::Create(absl::string_view id,
                                            Ref<exec::Executor> executor,
@@ -227,25 +232,32 @@ absl::StatusOr<Ref<hal::CommandBuffer>> Device::CreateCommandBuffer(
   return Ref<hal::CommandBuffer>(std::move(command_buffer));
 }
 
+void Device::End(const hal::QueueTicket& ticket, const OperationTag& tag,
+                 const absl::Status& outcome) {
+  trace_.Done(tag, ticket.signal, outcome);
+  Tell(ticket.signal, outcome);
+}
+
+void Device::Fail(const hal::QueueTicket& ticket, const OperationTag& tag,
+                  const absl::Status& error) {
+  trace_.Issued(tag);
+  End(ticket, tag, error);
+}
+
 template <typename Step>
 void Device::RunNow(const hal::QueueTicket& ticket, const OperationTag& tag,
                     Step&& step) {
+  trace_.Issued(tag);
   const WorkScope work(*this);
-  const absl::Status status = step();
-  trace_.Done(tag, ticket.signal, status);
-  Tell(ticket.signal, status);
+  End(ticket, tag, Attempt(step));
 }
 
 template <typename Step>
 void Device::RunStep(const hal::QueueTicket& ticket, const OperationTag& tag,
-                     Step step) {
-  bool reached = true;
-  absl::Status status;
-  if (ticket.wait != nullptr) status = ticket.wait->Query(&reached);
-  if (!status.ok()) {
-    trace_.Done(tag, ticket.signal, status);
-    Tell(ticket.signal, status);
-  } else if (reached) {
+                     const WaitState& wait, Step step) {
+  if (wait.has_failed()) {
+    Fail(ticket, tag, wait.error);
+  } else if (wait.is_reached) {
     RunNow(ticket, tag, step);
   } else {
     auto* operation = new (blocks())
@@ -267,16 +279,17 @@ absl::StatusOr<Ref<hal::Buffer>> Device::QueueAlloca(
     uint64_t byte_length) {
   TAKT_RETURN_IF_ERROR(memory_->CheckLength(byte_length));
   Ref<PooledStorage> storage = memory_->ReserveStorage(byte_length, blocks());
-  const OperationTag tag = trace_.Issue(OperationTrace::kAlloca, ticket);
+  const OperationTag tag = trace_.NewTag(OperationTrace::kAlloca, ticket);
   const bool is_bounded = memory_->budget() != nullptr;
-  if (!is_bounded && IsReached(ticket.wait)) {
+  const WaitState wait(ticket.wait);
+  if (!is_bounded && wait.is_reached) {
     // The memory comes first, as long as only this thread knows the storage.
     RunNow(ticket, tag, [&] { return Commit(*storage, tag); });
     return CreateBuffer(std::move(storage), params);
   }
   Ref<hal::Buffer> buffer = CreateBuffer(storage, params);
   if (!is_bounded) {
-    RunStep(ticket, tag, [storage = std::move(storage), this, tag] {
+    RunStep(ticket, tag, wait, [storage = std::move(storage), this, tag] {
       return Commit(*storage, tag);
     });
     return buffer;
@@ -301,9 +314,10 @@ absl::Status Device::QueueDealloca(const hal::QueueTicket& ticket,
     return absl::InvalidArgumentError(
         "the buffer to deallocate was allocated by another device");
   }
-  const OperationTag tag = trace_.Issue(OperationTrace::kDealloca, ticket);
+  const OperationTag tag = trace_.NewTag(OperationTrace::kDealloca, ticket);
   auto storage = Ref<hal::Storage>::Retain(buffer->storage());
-  RunStep(ticket, tag, [storage = std::move(storage), this, tag] {
+  const WaitState wait(ticket.wait);
+  RunStep(ticket, tag, wait, [storage = std::move(storage), this, tag] {
     if (storage->HasSeveralOwners()) return absl::OkStatus();
     if (storage->Discard()) {
       trace_.Memory(tag, EventKind::kDealloca, *storage);
@@ -361,30 +375,27 @@ absl::Status Device::QueueTransfer(const hal::QueueTicket& ticket,
                                    const hal::TransferRequest& requested) {
   TAKT_ASSIGN_OR_RETURN(Transfer transfer, Transfer::Create(requested));
   TAKT_ASSIGN_OR_RETURN(const exec::JobTraits traits, FindTraits(ticket));
-  const OperationTag tag = trace_.Issue(TraceKindOf(requested.kind), ticket);
-  bool reached = true;
-  absl::Status status;
-  if (ticket.wait != nullptr) status = ticket.wait->Query(&reached);
-  if (!status.ok()) {
-    trace_.Done(tag, ticket.signal, status);
-    Tell(ticket.signal, status);
+  const OperationTag tag = trace_.NewTag(TraceKindOf(requested.kind), ticket);
+  const WaitState wait(ticket.wait);
+  if (wait.has_failed()) {
+    Fail(ticket, tag, wait.error);
     return absl::OkStatus();
   }
-  if (reached && RunsTransferHere(traits, transfer.length())) {
+  if (wait.is_reached && RunsTransferHere(traits, transfer.length())) {
+    trace_.Issued(tag);
     const WorkScope work(*this);
     const int64_t start_ns = tag.is_traced() ? NowNs() : 0;
-    {
-      Transfer mine = std::move(transfer);  // Unpins before the fence is told.
-      absl::StatusOr<ResolvedTransfer> resolved = mine.Pin();
-      if (resolved.ok()) resolved->Run();
-      status = resolved.status();
+    const absl::Status status = Attempt([&]() -> absl::Status {
+      Transfer mine = std::move(transfer);  // Unpinned before the signal.
+      TAKT_ASSIGN_OR_RETURN(ResolvedTransfer resolved, mine.Pin());
+      resolved.Run();
       if (tag.is_traced()) {
         trace_.Ran(tag, EventKind::kTransfer, tag.name, start_ns,
                    static_cast<int64_t>(mine.length()));
       }
-    }
-    trace_.Done(tag, ticket.signal, status);
-    Tell(ticket.signal, status);
+      return absl::OkStatus();
+    });
+    End(ticket, tag, status);
     return absl::OkStatus();
   }
   transfer.OwnSource(blocks());
@@ -418,16 +429,14 @@ absl::Status Device::QueueExecute(const hal::QueueTicket& ticket,
     return absl::FailedPreconditionError(
         "the one-shot command buffer has been submitted before");
   }
-  const OperationTag tag = trace_.Issue(OperationTrace::kExecute, ticket);
-  bool reached = true;
-  absl::Status status;
-  if (ticket.wait != nullptr) status = ticket.wait->Query(&reached);
-  if (!status.ok()) {
+  const OperationTag tag = trace_.NewTag(OperationTrace::kExecute, ticket);
+  const WaitState wait(ticket.wait);
+  if (wait.has_failed()) {
     submission.Keep();
-    trace_.Done(tag, ticket.signal, status);
-    Tell(ticket.signal, status);
-  } else if (!reached || !TryExecuteInline(ticket, tag, traits, *recorded,
-                                           bindings, submission)) {
+    Fail(ticket, tag, wait.error);
+  } else if (!wait.is_reached ||
+             !TryExecuteInline(ticket, tag, traits, *recorded, bindings,
+                               submission)) {
     Execution* const execution = Execution::Create(
         *this, traits, ticket.job, ticket.signal, recorded, bindings);
     submission.Keep();
@@ -467,6 +476,7 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
   absl::Status status =
       command_buffer.PinBases(bindings, absl::MakeSpan(bases));
   submission.Keep();
+  trace_.Issued(tag);
   if (status.ok()) {
     const PartTrace trace{trace_, tag};
     TAKT_TRY {
@@ -480,21 +490,20 @@ bool Device::TryExecuteInline(const hal::QueueTicket& ticket,
     CpuCommandBuffer::UnpinBases(absl::MakeSpan(bases));
   }
   if (job != nullptr) job->CountUnseen(command_buffer.dispatch_count());
-  trace_.Done(tag, ticket.signal, status);
-  Tell(ticket.signal, status);
+  End(ticket, tag, status);
   return true;
 }
 
 absl::Status Device::QueueBarrier(const hal::QueueTicket& ticket) {
-  RunStep(ticket, trace_.Issue(OperationTrace::kBarrier, ticket),
-          [] { return absl::OkStatus(); });
+  RunStep(ticket, trace_.NewTag(OperationTrace::kBarrier, ticket),
+          WaitState(ticket.wait), [] { return absl::OkStatus(); });
   return absl::OkStatus();
 }
 
 absl::Status Device::QueueHostCall(
     const hal::QueueTicket& ticket,
     absl::AnyInvocable<absl::Status() &&>&& call) {
-  const OperationTag tag = trace_.Issue(OperationTrace::kHostCall, ticket);
+  const OperationTag tag = trace_.NewTag(OperationTrace::kHostCall, ticket);
   // From the constructor on nothing throws.
   auto* operation =
       new (blocks()) HostCallOperation(*this, ticket.signal, std::move(call));

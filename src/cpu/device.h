@@ -141,15 +141,24 @@ class Device final : public hal::Device {
     if (owns_executor_) executor_->Shutdown();
   }
 
+  struct WaitState;
+
   // Runs `step`, a callable that returns a status, when the wait fence is
-  // reached: before this function returns, if it is reached already.
+  // reached: before this function returns, if it is reached already. `wait`
+  // says how the fence stands.
   template <typename Step>
   void RunStep(const hal::QueueTicket& ticket, const OperationTag& tag,
-               Step step);
+               const WaitState& wait, Step step);
   // Runs a step whose wait fence is reached.
   template <typename Step>
   void RunNow(const hal::QueueTicket& ticket, const OperationTag& tag,
               Step&& step);
+  // Ends an operation that was issued and ran on this thread.
+  void End(const hal::QueueTicket& ticket, const OperationTag& tag,
+           const absl::Status& outcome);
+  // Issues and ends an operation whose wait fence has failed with `error`.
+  void Fail(const hal::QueueTicket& ticket, const OperationTag& tag,
+            const absl::Status& error);
   // Gives a reserved storage its memory.
   absl::Status Commit(PooledStorage& storage, const OperationTag& tag);
   // Runs a checked command buffer on this thread if it is small enough. Returns

@@ -42,8 +42,8 @@ struct DispatchArguments {
   uint32_t max_concurrency = 1;
   // The traits of its job; null: none in particular.
   const exec::JobTraits* traits = nullptr;
-  const JobFaultPolicy* faults =
-      nullptr;  // Of the job; NULL: none in particular.
+  // Of the job; null: none in particular.
+  const JobFaultPolicy* faults = nullptr;
   Cancellation* cancellation = nullptr;  // Of the call; null: none.
 
   bool is_read_only(size_t binding) const {

@@ -1,9 +1,6 @@
 #include "cpu/operation.h"
 
-#include <new>
-
 #include "base/check.h"
-#include "base/exceptions.h"
 
 namespace takt::cpu {
 
@@ -15,11 +12,11 @@ void Operation::Start(const hal::Fence* wait) {
   if (signal_ != nullptr) {
     signal_->SetSignaller(device_->signaller(), borrower_.get());
   }
+  device_->trace().Issued(tag_);
   absl::Status status;
-  bool waits = false;
-  TAKT_TRY { waits = FenceWaiter::Start({&wait, 1}, &status, borrower_.get()); }
-  TAKT_CATCH(const std::bad_alloc&) { status = OutOfMemory(); }
-  if (!waits) OnReady(this, status);
+  if (!FenceWaiter::Start({&wait, 1}, &status, borrower_.get())) {
+    OnReady(this, status);
+  }
 }
 
 void Operation::OnReady(FenceWaiter* waiter, const absl::Status& status) {

@@ -135,12 +135,7 @@ class StepOperation final : public Operation {
       : Operation(device, signal), step_(std::move(step)) {}
 
  private:
-  void Run() override {
-    absl::Status status = OutOfMemory();
-    TAKT_TRY { status = step_(); }
-    TAKT_CATCH(const std::bad_alloc&) {}
-    Complete(status);
-  }
+  void Run() override { Complete(Attempt(step_)); }
   Step step_;
 };
 

@@ -22,13 +22,12 @@ OperationTrace::OperationTrace(Ref<Tracer> tracer)
   }
 }
 
-OperationTag OperationTrace::IssueTraced(Kind kind,
-                                         const hal::QueueTicket& ticket) const {
+OperationTag OperationTrace::NewTracedTag(
+    Kind kind, const hal::QueueTicket& ticket) const {
   OperationTag tag;
   tag.id = tracer_->NewId();
   tag.parent = ticket.job != nullptr ? ticket.job->trace_id : 0;
   tag.name = names_[kind];
-  if (tag.is_traced()) Record(tag, EventKind::kOperationIssued, 0);
   return tag;
 }
 

@@ -48,10 +48,16 @@ class OperationTrace {
 
   Tracer& tracer() const { return *tracer_; }
 
-  // The tag of an operation that begins here: none while the tracer is off.
-  OperationTag Issue(Kind kind, const hal::QueueTicket& ticket) const {
-    return __builtin_expect(tracer_->is_on(), 0) ? IssueTraced(kind, ticket)
+  // A tag for an operation that begins here: none while the tracer is off.
+  OperationTag NewTag(Kind kind, const hal::QueueTicket& ticket) const {
+    return __builtin_expect(tracer_->is_on(), 0) ? NewTracedTag(kind, ticket)
                                                  : OperationTag();
+  }
+  // The operation is submitted: Done() follows, whatever happens.
+  void Issued(const OperationTag& tag) const {
+    if (__builtin_expect(tag.is_traced(), 0)) {
+      Record(tag, EventKind::kOperationIssued, 0);
+    }
   }
   void Ready(const OperationTag& tag) const {
     if (__builtin_expect(tag.is_traced(), 0)) {
@@ -76,7 +82,7 @@ class OperationTrace {
   uint32_t TransferName() const { return names_[kCopy]; }
 
  private:
-  OperationTag IssueTraced(Kind kind, const hal::QueueTicket& ticket) const;
+  OperationTag NewTracedTag(Kind kind, const hal::QueueTicket& ticket) const;
   void DoneTraced(const OperationTag& tag, const hal::Fence* signal,
                   const absl::Status& outcome) const;
   void MemoryTraced(const OperationTag& tag, EventKind kind,

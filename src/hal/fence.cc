@@ -259,10 +259,7 @@ absl::Status Fence::Wait(int64_t deadline_ns) const {
   auto* wait = new SleepingWait;
   absl::Status status;
   const Fence* self = this;
-  bool waits = false;
-  TAKT_TRY { waits = wait->Start({&self, 1}, &status); }
-  TAKT_CATCH(const std::bad_alloc&) { status = OutOfMemory(); }
-  if (!waits) {
+  if (!wait->Start({&self, 1}, &status)) {
     delete wait;
     return status;
   }
@@ -283,10 +280,7 @@ void Fence::OnReached(
   auto* state = new Callback(std::move(callback));
   absl::Status status;
   const Fence* self = this;
-  bool waits = false;
-  TAKT_TRY { waits = state->Start({&self, 1}, &status); }
-  TAKT_CATCH(const std::bad_alloc&) { status = OutOfMemory(); }
-  if (!waits) Callback::Run(state, status);
+  if (!state->Start({&self, 1}, &status)) Callback::Run(state, status);
 }
 
 Object* Fence::Clone(Object& object, CloneMap& clones) {
@@ -304,7 +298,7 @@ bool FenceWaiter::Start(absl::Span<const Fence* const> fences,
   TAKT_DCHECK(pending_.load(std::memory_order_relaxed) == 0);
   failed_.store(false, std::memory_order_relaxed);
   status_ = absl::OkStatus();
-  *status = CollectNodes(fences);
+  *status = Attempt([&] { return CollectNodes(fences); });
   if (!status->ok()) nodes_.clear();
   if (nodes_.empty()) return false;
 

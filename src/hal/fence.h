@@ -141,7 +141,7 @@ class FenceWaiter {
   // Waits for every fence of the list (null ones skipped). Returns true if
   // registered: Notify comes, perhaps before Start() returns. False if the
   // outcome is known already: it is in *status and Notify does not come. One
-  // wait at a time. Throws std::bad_alloc only while nothing is registered.
+  // wait at a time. RESOURCE_EXHAUSTED: there is no memory to wait with.
   // `borrower`: the work that waits, which lends its urgency to the work that
   // will signal the fences. Retained by the owner for as long as the wait
   // lasts. Null: the wait lends nothing.

@@ -48,7 +48,7 @@ class Scan {
   void Function(uint32_t ordinal) {
     if (ordinal >= archive_.functions.size()) return;
     if (active_.size() >= kDepthMax || !active_.insert(ordinal).second) {
-      need_.is_once = false;  // It calls itself, or nobody follows it.
+      need_.is_once = false;  // It calls itself, or lies too deep.
       ++need_.unknown_count;
       return;
     }

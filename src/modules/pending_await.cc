@@ -7,7 +7,6 @@
 #include "base/block_pool.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/exceptions.h"
 #include "base/lean_error.h"
 
 namespace takt::modules {
@@ -61,13 +60,8 @@ absl::StatusOr<int32_t> PendingAwait::Begin(
   invocation.SetParkedState(std::unique_ptr<vm::Invocation::ParkedState>(
       new (invocation.pool()) Handle(await)));
 
-  absl::Status status = OutOfMemory();
-  bool waits = false;
-  TAKT_TRY {
-    waits = await->waiter_.Start(fences, &status, await->borrower_.get());
-  }
-  TAKT_CATCH(const std::bad_alloc&) {}
-  if (!waits) {
+  absl::Status status;
+  if (!await->waiter_.Start(fences, &status, await->borrower_.get())) {
     await->parties_.store(0, std::memory_order_relaxed);
     await->invocation_.reset();
     await->self_.reset();

@@ -44,7 +44,7 @@ class LeaseFile {
     uint64_t turn;  // Raised whenever the lease changes hands.
     uint64_t last_ticket;
     uint64_t beat;    // Raised by a holder that is at work.
-    uint32_t holder;  // A slot; kNone: nobody.
+    uint32_t holder;  // A slot; kNone: none.
     uint32_t reserved;
     std::array<Slot, kSlotCount> slots;
   };

@@ -1,6 +1,5 @@
 #include "npu/npu_formats.h"
 
-#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -90,16 +89,14 @@ absl::optional<cpu::ImportFunction> NpuFormats::Resolve(
 int NpuFormats::CallImport(void* parameters, void* context, void* reserved) {
   const auto* import = static_cast<const Import*>(context);
   NpuUnit& unit = *import->unit;
-  absl::Status status = OutOfMemory();
   // Nothing can be thrown through the code of a kernel.
-  TAKT_TRY {
-    status = unit.RunImport(
+  const absl::Status status = Attempt([&] {
+    return unit.RunImport(
         NpuRequestScope::Current(),
         NpuRequestScope::CurrentPolicy(unit.policy()).time_limit_ns, [&] {
           return import->function(parameters, import->context, reserved);
         });
-  }
-  TAKT_CATCH(const std::bad_alloc&) {}
+  });
   // The kernel cannot return the reason of its failure.
   if (!status.ok()) NpuRequestScope::NoteFailure(status);
   return static_cast<int>(status.raw_code());

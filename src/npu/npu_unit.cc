@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/duration_text.h"
 #include "base/exceptions.h"
 #include "base/status.h"
 #include "cpu/resource_waits.h"
@@ -155,6 +156,7 @@ NpuUnit::Outcome NpuUnit::RunBatch(
   batch.operation_count = operations.size();
   batch.complete = &NpuUnit::OnComplete;
   batch.user_data = this;
+  std::list<NpuBatchRecord> record = NewRecord();
   sleeper_.Take(kEnded);
   {
     MutexLock lock(&mutex_);
@@ -187,12 +189,22 @@ NpuUnit::Outcome NpuUnit::RunBatch(
   running_id_ = 0;
   statistics_.busy_ns += static_cast<uint64_t>(event.end_ns - event.start_ns);
   TAKT_CHECK(event.turn.granted == turn_.granted);  // The lease was kept.
-  if (options_.event_count_max > 0) {
-    TAKT_CHECK(events_.size() <= options_.event_count_max);
-    if (events_.size() == options_.event_count_max) events_.pop_front();
-    events_.push_back(event);
-  }
+  if (!record.empty()) record.front() = event;
+  events_.splice(events_.end(), record);
   return outcome;
+}
+
+std::list<NpuBatchRecord> NpuUnit::NewRecord() {
+  std::list<NpuBatchRecord> record;
+  if (options_.event_count_max == 0) return record;
+  MutexLock lock(&mutex_);
+  TAKT_CHECK(events_.size() <= options_.event_count_max);
+  if (events_.size() == options_.event_count_max) {
+    record.splice(record.end(), events_, events_.begin());
+  } else {
+    record.emplace_back();
+  }
+  return record;
 }
 
 // Drivers in C++ may find no memory, too.
@@ -430,7 +442,7 @@ absl::Status NpuUnit::Run(absl::Span<const takt_npu_operation_t> operations,
     const std::string what = absl::StrCat("NPU ", driver_.name);
     status = outcome.is_time_out ? absl::DeadlineExceededError(absl::StrCat(
                                        what, ": an operation took more than ",
-                                       policy.time_limit_ns, " ns"))
+                                       DurationText(policy.time_limit_ns)))
                                  : ResultStatus(outcome.result, what);
     if (request.restore != nullptr) (*request.restore)();
     if (!request.is_repeatable || IsRefusal(outcome.result) ||
@@ -473,7 +485,7 @@ absl::Status NpuUnit::RunImport(const Urgency& urgency, int64_t time_limit_ns,
   if (outcome.is_time_out) {
     return absl::DeadlineExceededError(
         absl::StrCat("NPU ", driver_.name, ": an import took more than ",
-                     time_limit_ns, " ns"));
+                     DurationText(time_limit_ns)));
   }
   return absl::UnavailableError(
       absl::StrCat("NPU ", driver_.name, ": an import returned ", result));

@@ -21,7 +21,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -188,6 +188,9 @@ class NpuUnit final : public Object {
   // With the lease:
   Outcome RunBatch(absl::Span<const takt_npu_operation_t> operations,
                    const Urgency& urgency, int64_t time_limit_ns);
+  // A list of one record for events_, so that none has to be made after a batch
+  // has run; empty if no records are kept.
+  std::list<NpuBatchRecord> NewRecord() ABSL_LOCKS_EXCLUDED(mutex_);
   takt_npu_result_t Submit(const takt_npu_batch_t& batch);
   takt_npu_result_t WaitForBatch(uint64_t id, int64_t deadline_ns,
                                  bool* is_time_out);
@@ -243,7 +246,7 @@ class NpuUnit final : public Object {
       TAKT_NPU_RESULT_OK;
   std::atomic<uint64_t> code_count_{0};
   NpuStatistics statistics_ ABSL_GUARDED_BY(mutex_);
-  std::deque<NpuBatchRecord> events_ ABSL_GUARDED_BY(mutex_);
+  std::list<NpuBatchRecord> events_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace takt::npu

@@ -199,7 +199,8 @@ takt_npu_result_t SimUnit::Submit(const takt_npu_batch_t& batch) {
   TAKT_CATCH(const std::bad_alloc&) {
     MutexLock lock(&mutex_);
     running_id_ = 0;
-    return TAKT_NPU_RESULT_NO_MEMORY;
+    // Operations may have run, so this is no refusal of the batch.
+    return TAKT_NPU_RESULT_FAILED;
   }
 }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/duration_text.h"
 #include "base/exceptions.h"
 #include "base/status.h"
 #include "plan_run/plan_run.h"
@@ -17,11 +18,10 @@ namespace {
 absl::Status CheckNotPassed(const char* name, int64_t time_ns) {
   const int64_t now_ns = NowNs();
   if (time_ns >= now_ns) return absl::OkStatus();
-  // Unsigned, because a caller's time may be any number.
-  const uint64_t by_ns =
-      static_cast<uint64_t>(now_ns) - static_cast<uint64_t>(time_ns);
+  // A caller's time may be any number.
+  const int64_t by_ns = now_ns - std::max(time_ns, int64_t{0});
   return absl::InvalidArgumentError(
-      absl::StrCat(name, " has passed, by ", by_ns, " ns"));
+      absl::StrCat(name, " has passed, by ", DurationText(by_ns)));
 }
 
 constexpr char kIsTakingOver[] = "another plan is just taking over";
@@ -64,9 +64,7 @@ absl::Status PlanRun::Start(int64_t start_ns) {
     }
     is_controlled_ = true;
   }
-  absl::Status status = OutOfMemory();
-  TAKT_TRY { status = TryStart(start_ns); }
-  TAKT_CATCH(const std::bad_alloc&) {}
+  const absl::Status status = Attempt([&] { return TryStart(start_ns); });
   EndControl();
   return status;
 }

@@ -220,9 +220,8 @@ AsyncCall::~AsyncCall() {
 
 absl::Status AsyncCall::TakeShares(const AsyncCallOptions& options) {
   Shares shares;
-  absl::Status status = OutOfMemory();
-  TAKT_TRY { status = TryTakeShares(options, &shares); }
-  TAKT_CATCH(const std::bad_alloc&) {}
+  const absl::Status status =
+      Attempt([&] { return TryTakeShares(options, &shares); });
   if (status.ok()) return status;
   // A share cannot be given back, so the waiters get the error.
   for (const Ref<hal::Fence>& taken : shares) taken->Fail(status);
@@ -255,9 +254,7 @@ absl::Status AsyncCall::TryTakeShares(const AsyncCallOptions& options,
 void AsyncCall::StartWaiting(const Fences& waits) {
   absl::Status status;
   Retain();  // While it waits.
-  bool waits_now = false;
-  TAKT_TRY { waits_now = waiter_.Start(waits, &status, borrower_.get()); }
-  TAKT_CATCH(const std::bad_alloc&) { status = OutOfMemory(); }
+  const bool waits_now = waiter_.Start(waits, &status, borrower_.get());
   ArmTimeout();
   if (!waits_now) OnWaited(&waiter_, status);
 }

@@ -30,14 +30,11 @@ void AsyncCall::SetProgramFences(const Fences& waits, bool cancellable) {
     is_relayed_ = true;
     Retain();  // While it waits.
     const hal::Fence* const fences[] = {wait.get()};
-    bool has_memory = true;
-    TAKT_TRY {
-      if (waiter_.Start(fences, &status, borrower_.get())) return;
-    }
-    TAKT_CATCH(const std::bad_alloc&) { has_memory = false; }
+    if (waiter_.Start(fences, &status, borrower_.get())) return;
     Release();
     is_relayed_ = false;
-    if (!has_memory) ThrowBadAlloc();
+    program_wait_->Settle(status);
+    return;
   }
   program_wait_ = std::move(wait);
 }
@@ -196,10 +193,7 @@ void AsyncCall::AwaitSignal() {
   // As soon as the waiter waits, this may be destroyed.
   const Ref<AsyncCall> hold =
       Ref<AsyncCall>::Retain(extras_.timeout != nullptr ? this : nullptr);
-  bool waits = false;
-  TAKT_TRY { waits = signal_waiter_.Start(fences, &status); }
-  TAKT_CATCH(const std::bad_alloc&) { status = OutOfMemory(); }
-  if (!waits) {
+  if (!signal_waiter_.Start(fences, &status)) {
     OnSignal(&signal_waiter_, status);
     return;
   }

@@ -72,10 +72,9 @@ absl::Status AsyncCall::TakeResults(absl::Span<vm::Value> results) {
 
 absl::Status AsyncCall::SettleBinding() {
   TAKT_CHECK(extras_.binding != nullptr);
-  absl::Status status = OutOfMemory();
-  TAKT_TRY { status = extras_.binding->Settle(result_slots()); }
-  TAKT_CATCH(const std::bad_alloc&) {}
-  return Annotate(status, function_->name());
+  return Annotate(
+      Attempt([this] { return extras_.binding->Settle(result_slots()); }),
+      function_->name());
 }
 
 }  // namespace takt::runtime

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/duration_text.h"
 #include "base/lean_error.h"
 #include "runtime/async_call.h"
 
@@ -82,7 +83,7 @@ absl::Status AsyncCall::LateError() const {
   TAKT_DCHECK(extras_.timeout != nullptr);
   return LeanError(absl::StatusCode::kDeadlineExceeded, [this] {
     return absl::StrCat(function_->name(), ": not done within ",
-                        extras_.timeout->limit_ns, " ns");
+                        DurationText(extras_.timeout->limit_ns));
   });
 }
 

@@ -1,12 +1,10 @@
 #include "runtime/blocking_wait.h"
 
 #include <atomic>
-#include <new>
 #include <vector>
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/exceptions.h"
 #include "base/status.h"
 #include "hal/deferred.h"
 
@@ -85,10 +83,7 @@ class AnyWait {
       Waiter& waiter = waiters_[i];
       waiter.wait = this;
       references_.fetch_add(1, std::memory_order_relaxed);
-      TAKT_TRY {
-        waiter.started = waiter.Start({&fences[i], 1}, &waiter.outcome);
-      }
-      TAKT_CATCH(const std::bad_alloc&) { waiter.outcome = OutOfMemory(); }
+      waiter.started = waiter.Start({&fences[i], 1}, &waiter.outcome);
       if (!waiter.started) {
         if (Decide(static_cast<int64_t>(i))) thread_.Notify();
         Release();

@@ -31,8 +31,6 @@ absl::Status Run(const Function& function, uint64_t step_limit,
       Ref<vm::Invocation> invocation,
       vm::Invocation::Create(function.context().vm(), function.ref(), arguments,
                              vm::Invocation::ArgumentRefs::kTake));
-  CallTrace trace(function);
-  trace.Begin(job, /*parent=*/0);
   JobAttributes recorded = job;
   Ref<Cancellation> cancellation;  // Limits the kernels of the call.
   if (step_limit != 0) {
@@ -42,6 +40,8 @@ absl::Status Run(const Function& function, uint64_t step_limit,
                              Cancellation::Scope::kKernels, step_limit);
     recorded.cancellation = cancellation.get();
   }
+  CallTrace trace(function);
+  trace.Begin(job, /*parent=*/0);
   recorded.trace_id = trace.id();
   invocation->SetJob(recorded);
   invocation->SetOnWoken(

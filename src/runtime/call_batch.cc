@@ -242,7 +242,6 @@ void CallBatch::EndProgram() {
     return;
   }
   const hal::Fence* const fences[] = {signal_.get()};
-  // A wait for one point takes no memory.
   if (FenceWaiter::Start(fences, &status)) return;
   Finish(Annotate(status, function_->name()));
 }
@@ -255,9 +254,7 @@ void CallBatch::OnSignal(FenceWaiter* waiter, const absl::Status& status) {
 void CallBatch::Finish(const absl::Status& status) {
   absl::Status outcome = status;
   if (outcome.ok()) {
-    TAKT_TRY { outcome = Split(); }
-    TAKT_CATCH(const std::bad_alloc&) { outcome = OutOfMemory(); }
-    outcome = Annotate(outcome, function_->name());
+    outcome = Annotate(Attempt([this] { return Split(); }), function_->name());
   }
   results_.clear();
   {

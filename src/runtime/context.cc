@@ -154,9 +154,7 @@ absl::StatusOr<Ref<Context>> Context::Create(Instance* instance,
 absl::Status Context::Notify(vm::Signal::Kind signal) {
   BlockingWait thread(executor());
   const bool entered = call_queue_.Enter(thread);
-  absl::Status status = OutOfMemory();
-  TAKT_TRY { status = vm_->Notify(signal); }
-  TAKT_CATCH(const std::bad_alloc&) {}
+  const absl::Status status = Attempt([&] { return vm_->Notify(signal); });
   if (entered) call_queue_.Leave();
   return status;
 }

@@ -1,6 +1,5 @@
 // Instances: their executors, and the other threads that they start.
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "base/background_thread.h"
@@ -66,9 +65,7 @@ absl::StatusOr<Ref<exec::Executor>> Instance::GetExecutor() {
 absl::Status Instance::EnsureExecutor() {
   if (engine_.executor != nullptr) return absl::OkStatus();
   Engine engine;
-  absl::Status status = OutOfMemory();
-  TAKT_TRY { status = StartEngine(&engine); }
-  TAKT_CATCH(const std::bad_alloc&) {}
+  const absl::Status status = Attempt([&] { return StartEngine(&engine); });
   if (status.ok()) {
     engine_ = std::move(engine);
   } else {

@@ -12,7 +12,7 @@
 
 namespace takt::runtime {
 
-// The transient memory of a call, as far as the program tells it in advance.
+// The transient memory of a call, as far as the program shows it in advance.
 modules::MemoryNeed FindMemoryNeed(const Function& function);
 
 // Reads the module's pages in, and reserves the memory of a call in its first

@@ -64,7 +64,7 @@ class PlacementAdvisor {
 
   // Called when the scheduler begins to use this advisor. The scheduler lives
   // longer than this use.
-  virtual void OnAttached(const Scheduler&) {}
+  virtual void OnAttached(const Scheduler& /*scheduler*/) {}
 
   // Whether it prescribes anything now. Planned operations may go before those
   // to which admission has promised that they will fit.
@@ -76,21 +76,28 @@ class PlacementAdvisor {
   // The further resources that an operation which runs as prescribed may have,
   // if they are free and make it faster: then it yields, and is prescribed
   // anew.
-  virtual ResourceSet MayHave(const AdvisedOperation&, int64_t) { return {}; }
+  virtual ResourceSet MayHave(const AdvisedOperation& /*operation*/,
+                              int64_t /*now_ns*/) {
+    return {};
+  }
   // Called when the operation has started, with its resources.
-  virtual void OnStarted(const AdvisedOperation&, const ResourceSet&, int64_t) {
+  virtual void OnStarted(const AdvisedOperation& /*operation*/,
+                         const ResourceSet& /*resources*/, int64_t /*now_ns*/) {
   }
   // Called when the operation has stopped: it is done, or given up (`is_done`
   // false). Not called when it yields.
-  virtual void OnStopped(const AdvisedOperation&, bool, int64_t) {}
+  virtual void OnStopped(const AdvisedOperation& /*operation*/,
+                         bool /*is_done*/, int64_t /*now_ns*/) {}
   // The times of the first and the last tile of the run that stops now, if the
   // driver knows them. Called before OnStopped().
-  virtual void OnRan(const AdvisedOperation&, int64_t, int64_t) {}
+  virtual void OnRan(const AdvisedOperation& /*operation*/,
+                     int64_t /*begin_ns*/, int64_t /*end_ns*/) {}
   // Called when a resource is lost or available again.
-  virtual void OnAvailable(uint32_t, bool, int64_t) {}
-  virtual void OnReleased(const AdvisedJob&, int64_t) {}
+  virtual void OnAvailable(uint32_t /*resource*/, bool /*is_available*/,
+                           int64_t /*now_ns*/) {}
+  virtual void OnReleased(const AdvisedJob& /*job*/, int64_t /*now_ns*/) {}
   // Called when the job is over: done, or given up.
-  virtual void OnOver(JobId, int64_t) {}
+  virtual void OnOver(JobId /*job*/, int64_t /*now_ns*/) {}
 
   // Called when memory has run out in one of these methods. The advisor may be
   // in any state, and is not asked any more.
@@ -100,7 +107,7 @@ class PlacementAdvisor {
   virtual int64_t next_event_ns() const { return kInfiniteFuture; }
   // Returns true if prescriptions have changed. The scheduler then asks again
   // about all waiting operations.
-  virtual bool OnTime(int64_t) { return false; }
+  virtual bool OnTime(int64_t /*now_ns*/) { return false; }
 };
 
 }  // namespace takt::sched

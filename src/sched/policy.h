@@ -94,8 +94,8 @@ struct Situation {
   bool densest_first = false;
   bool fewest_clusters = false;
   bool by_weight = false;  // A stream has a weight.
-  uint32_t guard_permille =
-      100;  // Part of a duration kept free before deadlines.
+  // The part of a duration that is kept free before deadlines.
+  uint32_t guard_permille = 100;
 };
 
 // Lower goes first.

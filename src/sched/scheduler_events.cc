@@ -285,7 +285,7 @@ void Scheduler::StopRunning(OperationRecord* operation) {
   operation->is_cancelled = false;
 }
 
-// Asks a running operation to stop at once; its driver is told once in a run.
+// Asks a running operation to stop at once; a driver is asked once in a run.
 void Scheduler::CancelRun(OperationRecord* operation) {
   TAKT_DCHECK(operation->state == OperationRecord::State::kRunning);
   if (operation->is_cancelled) return;

@@ -16,21 +16,27 @@
 
 namespace takt::sim {
 
-// Observes a run as it happens.
+// Observes a run as it happens; `now_ns` is its virtual time.
 class Observer {
  public:
   virtual ~Observer() = default;
-  // Its job has this deadline, or kInfiniteFuture.
-  virtual void OnRelease(int64_t, const sched::Decision&, int64_t) {}
+  // A job was released. `job` has its ids; kInfiniteFuture: no deadline.
+  virtual void OnRelease(int64_t /*now_ns*/, const sched::Decision& /*job*/,
+                         int64_t /*deadline_ns*/) {}
   // kStart, kYield, kCancel, kJobDone as the scheduler decided them.
-  virtual void OnDecision(int64_t, const sched::Decision&) {}
+  virtual void OnDecision(int64_t /*now_ns*/,
+                          const sched::Decision& /*decision*/) {}
   // The operation of `start` has stopped; `done_ppm` of it is done.
-  virtual void OnStop(int64_t, const sched::Decision&, uint32_t) {}
+  virtual void OnStop(int64_t /*now_ns*/, const sched::Decision& /*start*/,
+                      uint32_t /*done_ppm*/) {}
   // The operation of `start` pauses, because a core has used its budget, or
-  // goes on.
-  virtual void OnPause(int64_t, const sched::Decision&, bool) {}
-  virtual void OnAvailable(int64_t, uint32_t, bool) {}
-  virtual void OnSpeed(int64_t, uint32_t, uint32_t) {}
+  // resumes.
+  virtual void OnPause(int64_t /*now_ns*/, const sched::Decision& /*start*/,
+                       bool /*pauses*/) {}
+  virtual void OnAvailable(int64_t /*now_ns*/, uint32_t /*resource*/,
+                           bool /*is_available*/) {}
+  virtual void OnSpeed(int64_t /*now_ns*/, uint32_t /*pool*/,
+                       uint32_t /*permille*/) {}
 };
 
 struct SimulationOptions {

@@ -1,11 +1,10 @@
 // A Stream calls one function again and again. The clock, its inputs, the end
 // of its own jobs or the end of another stream's jobs release each call.
 //
-//   timer, input, ...                 a worker                 the call ends
-//   ReleaseJob() --> pending_ --> Begin(): late? input? --> Issue() -->
-//   OnDone()
-//                       ^                                                  |
-//                       +------------- SubmitBegin(): the next one --------+
+//   timer, input         a worker                      the call ends
+//   ReleaseJob() --> pending_ --> Begin() --> Issue() --> OnDone()
+//                       ^                                    |
+//                       +----- SubmitBegin(): the next one --+
 //
 // Invariants:
 //   (1) While is_busy_, one of these leads the stream from job to job: the
@@ -124,8 +123,8 @@ class Stream final : public Object {
   struct InFlight {
     StreamJob job;
     Ref<shop::ScheduledJob> shop_job;  // Null without a scheduler.
-    Ref<runtime::AsyncCall>
-        call;  // Null until AsyncCall::Start() has returned.
+    // Null until AsyncCall::Start() has returned.
+    Ref<runtime::AsyncCall> call;
     bool is_late_reported = false;
     bool is_given_up = false;
   };

@@ -64,8 +64,7 @@ struct JobAccount {
 };
 
 struct JobAccounts {
-  std::vector<JobAccount>
-      jobs;  // Those that have ended, in order of their end.
+  std::vector<JobAccount> jobs;  // That have ended, in order of their end.
   // Jobs without an account, because the trace contradicts itself so much that
   // accounting for all would take too long.
   uint64_t skipped_count = 0;

@@ -54,8 +54,7 @@ TEST_F(CallsHppTest, ALimitFailsTheCall) {
                   .value();
   const takt::Status status = call.Wait();
   EXPECT_EQ(status.code(), TAKT_STATUS_DEADLINE_EXCEEDED);
-  EXPECT_EQ(status.message(),
-            std::string("dag.fn0: not done within 1000000 ns"));
+  EXPECT_EQ(status.message(), std::string("dag.fn0: not done within 1 ms"));
 }
 
 TEST_F(CallsHppTest, ArgumentsByName) {

@@ -570,7 +570,7 @@ static void time_limits_are_per_batch(void) {
     EXPECT_OK(queue_fill(npu.devices[1], NO_FENCE, done, &range, 7, &options));
     if (i == 0) {
       EXPECT_ERROR(wait_for(done), TAKT_STATUS_DEADLINE_EXCEEDED,
-                   "more than 10000 ns");
+                   "more than 10 us");
     } else {
       EXPECT_OK(wait_for(done));
     }

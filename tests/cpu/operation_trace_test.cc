@@ -1,10 +1,13 @@
 #include "cpu/operation_trace.h"
 
+#include <algorithm>
+#include <new>
 #include <vector>
 
 #include "cpu/device.h"
 #include "gtest/gtest.h"
 #include "hal/fence.h"
+#include "tests/support/allocation_faults.h"
 
 namespace takt::cpu {
 namespace {
@@ -30,7 +33,7 @@ class OperationTraceTest : public testing::Test {
 };
 
 TEST_F(OperationTraceTest, RecordsNothingWhileTheTracerIsOff) {
-  EXPECT_FALSE(device_->trace().Issue(OperationTrace::kFill, {}).is_traced());
+  EXPECT_FALSE(device_->trace().NewTag(OperationTrace::kFill, {}).is_traced());
   ASSERT_TRUE(device_->QueueBarrier({}).ok());
   EXPECT_TRUE(tracer_->Collect().events.empty());
 }
@@ -86,6 +89,41 @@ TEST_F(OperationTraceTest, AFailureIsRecordedWithItsCode) {
                                     EventKind::kFenceFailed}));
   EXPECT_EQ(recording.events[1].value,
             static_cast<int>(absl::StatusCode::kDataLoss));
+}
+
+// Submits a barrier that waits, while allocation number `fault` fails. Whether
+// it was submitted.
+bool SubmitWithFault(int64_t fault, Device& device, hal::Fence* wait) {
+  hal::QueueTicket ticket;
+  ticket.wait = wait;
+  const AllocationFault armed(fault);
+  try {
+    return device.QueueBarrier(ticket).ok();
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+// An operation without an end would stay open in the trace.
+TEST_F(OperationTraceTest, WhatIsNotSubmittedIsNotRecorded) {
+  bool is_hit = true;
+  int refused_count = 0;
+  for (int64_t fault = 0; is_hit; ++fault) {
+    ASSERT_TRUE(tracer_->Start({}).ok());
+    const Ref<hal::Fence> wait = hal::Fence::Create();
+    const bool is_submitted = SubmitWithFault(fault, *device_, wait.get());
+    is_hit = AllocationFault::is_hit();
+    ASSERT_TRUE(wait->Signal().ok());
+    const std::vector<EventKind> kinds = KindsOf(tracer_->Collect());
+    EXPECT_EQ(
+        std::count(kinds.begin(), kinds.end(), EventKind::kOperationIssued),
+        is_submitted ? 1 : 0);
+    EXPECT_EQ(std::count(kinds.begin(), kinds.end(), EventKind::kOperationDone),
+              is_submitted ? 1 : 0);
+    tracer_->Stop();
+    if (!is_submitted) ++refused_count;
+  }
+  EXPECT_GT(refused_count, 0);
 }
 
 TEST_F(OperationTraceTest, MemoryIsRecordedByItsBytes) {

@@ -230,7 +230,6 @@ const std::map<std::string, std::string> kTestedBy = {
     {"runtime/async_call_results", "tests/api/async_call_test.c"},
     {"runtime/async_call_timeout", "tests/api/timeout_test.c"},
     {"runtime/instance_threads", "tests/api/instance_test.c"},
-    {"runtime/call", "tests/api/function_test.c"},
     {"runtime/call_batch", "tests/api/call_batch_test.cc"},
     {"runtime/call_options", "tests/api/async_call_test.c"},
     {"runtime/call_trace", "tests/api/trace_test.c"},

@@ -196,6 +196,16 @@ TEST(BenchmarkModuleTest, ResultsOfTheLastInvocationArePrintedAndCompared) {
               Not(HasSubstr("result[0]")));
 }
 
+TEST(BenchmarkModuleTest, WrongFlagsOfResultsAreNamedBeforeTheRun) {
+  for (const char* flag : {"--output=zork", "--expected_output=4xf32=zork"}) {
+    const ToolResult result = RunBenchmarkModule(MulArguments({flag}));
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, HasSubstr("simple_mul: "));
+    EXPECT_THAT(result.err, HasSubstr("zork"));
+  }
+}
+
 TEST(BenchmarkModuleTest, ResultsHaveTheSignThatIsDeclared) {
   const ToolResult result = RunBenchmarkModule(
       {"--module=" + TestData("models/integer_types.cpu.vmfb"),
@@ -240,7 +250,7 @@ TEST(BenchmarkModuleTest, AFileThatCannotBeWrittenIsAnError) {
   const ToolResult full =
       RunBenchmarkModule(MulArguments({"--benchmark_out=/dev/full"}));
   EXPECT_EQ(full.exit_code, 1);
-  EXPECT_THAT(full.err, HasSubstr("/dev/full"));
+  EXPECT_THAT(full.err, HasSubstr("/dev/full: No space left on device"));
 }
 
 TEST(BenchmarkModuleTest, PrintsHelp) {

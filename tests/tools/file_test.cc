@@ -47,6 +47,17 @@ TEST(FileTest, ErrorsNameTheFile) {
   EXPECT_FALSE(WriteFile("/dev/full", "more", false).ok());
 }
 
+TEST(FileTest, AWrongPathIsKnownBeforeTheWrite) {
+  const std::string path = ScratchPath("later");
+  for (const std::string& good : {std::string("-"), path}) {
+    EXPECT_TRUE(CheckWritable(good).ok()) << good;
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  const Status missing = CheckWritable("/nonexistent/file");
+  EXPECT_EQ(missing.code(), TAKT_STATUS_NOT_FOUND);
+  EXPECT_TRUE(missing.message().starts_with("/nonexistent/file: "));
+}
+
 TEST(FileTest, ADeviceWithoutAnEndIsRefused) {
   EXPECT_EQ(ReadFile("/dev/zero").status().code(),
             TAKT_STATUS_INVALID_ARGUMENT);

@@ -9,6 +9,7 @@ namespace takt::tools {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -166,7 +167,7 @@ TEST_F(FlagsTest, WrongCommandLinesAreRemembered) {
 }
 
 TEST_F(FlagsTest, RejectsAMissingValue) {
-  EXPECT_THAT(Error({"--input"}), HasSubstr("--input: needs a value"));
+  EXPECT_THAT(Error({"--input"}), EndsWith("--input: needs a value"));
 }
 
 TEST_F(FlagsTest, OtherArgumentsAreKept) {

@@ -83,7 +83,8 @@ void ExpectAnErrorOnAFullDevice(const std::string& tool,
                                 const std::vector<std::string>& arguments) {
   const ToolResult result = RunProcess(tool, arguments, "", "/dev/full");
   EXPECT_GT(result.exit_code, 0) << tool << " " << arguments[0];
-  EXPECT_THAT(result.err, HasSubstr("UNAVAILABLE: stdout: "))
+  EXPECT_THAT(result.err,
+              HasSubstr("UNAVAILABLE: stdout: No space left on device"))
       << tool << " " << arguments[0];
 }
 

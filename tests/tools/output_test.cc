@@ -61,17 +61,22 @@ TEST_F(OutputTest, NothingWritesNothing) {
 }
 
 TEST_F(OutputTest, TheCountMustBeTheSame) {
-  EXPECT_EQ(WriteOutputs({Value(1)}, {}, 9).code(),
-            TAKT_STATUS_INVALID_ARGUMENT);
-  EXPECT_EQ(WriteOutputs({Value(1)}, {"", ""}, 9).code(),
-            TAKT_STATUS_INVALID_ARGUMENT);
+  EXPECT_TRUE(CheckOutputs({""}, 1).ok());
+  EXPECT_EQ(CheckOutputs({}, 1).code(), TAKT_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(CheckOutputs({"", ""}, 1).code(), TAKT_STATUS_INVALID_ARGUMENT);
 }
 
 TEST_F(OutputTest, ErrorsNameTheResultAndTheFlag) {
-  const std::string text = WriteOutputs({Value(1)}, {"zork"}, 9).ToString();
-  EXPECT_NE(text.find("result 0: --output=zork: "), std::string::npos) << text;
+  for (const char* wrong : {"zork", "@", "+"}) {
+    const std::string text = CheckOutputs({"-", wrong}, 2).ToString();
+    EXPECT_NE(
+        text.find(std::string("result 1: --output=") + wrong + ": expected"),
+        std::string::npos)
+        << text;
+  }
   EXPECT_EQ(WriteOutputs({Value(1)}, {"@/nonexistent/f"}, 9).code(),
             TAKT_STATUS_NOT_FOUND);
+  EXPECT_EQ(CheckOutputs({"@/nonexistent/f"}, 1).code(), TAKT_STATUS_NOT_FOUND);
 }
 
 TEST_F(OutputTest, RefusesWhatNumpyLacks) {

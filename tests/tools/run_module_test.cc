@@ -1,5 +1,5 @@
-// takt-run-module as its users see it. What it prints for runs that work is in
-// oracle_test.cc; here is what the oracle does not do, or does otherwise.
+// takt-run-module as its users see it. oracle_test.cc compares what runs that
+// work print; this file tests what the oracle does not do, or does otherwise.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -343,23 +343,34 @@ TEST(RunModuleTest, ErrorsOfInvocationsSayWhatWasExpected) {
   EXPECT_THAT(result.err, HasSubstr("2"));
 }
 
-TEST(RunModuleTest, ErrorsOfOutputsComeAfterTheRun) {
-  for (const char* output : {"zork", "@/nonexistent/f.npy", "@/dev/full"}) {
-    const ToolResult result =
-        Pass("view", {"--input=f32=1", std::string("--output=") + output});
-    EXPECT_EQ(result.exit_code, 1);
-    EXPECT_THAT(result.err, AllOf(HasSubstr("view: result 0: --output="),
-                                  HasSubstr(output)));
-  }
-  EXPECT_EQ(
-      Pass("view", {"--input=f32=1", "--output=-", "--output=-"}).exit_code, 1);
+TEST(RunModuleTest, AWriteThatFailsNamesTheResult) {
+  const ToolResult result =
+      Pass("view", {"--input=f32=1", "--output=@/dev/full"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr("EXEC @view"));
+  EXPECT_THAT(result.err, HasSubstr("view: result 0: --output=@/dev/full"));
 }
 
-TEST(RunModuleTest, ErrorsOfExpectedOutputsNameThem) {
-  const ToolResult result =
-      Pass("view", {"--input=f32=1", "--expected_output=f32=zork"});
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("expected output 0 (`f32=zork`)"));
+// A run may take hours.
+TEST(RunModuleTest, WrongFlagsOfResultsAreNamedBeforeTheRun) {
+  const struct {
+    std::vector<std::string> flags;
+    const char* message;
+  } cases[] = {
+      {{"--output=zork"}, "view: result 0: --output=zork: expected"},
+      {{"--output=@/nonexistent/f.npy"}, "result 0: --output=@/nonexistent/f"},
+      {{"--trace=/nonexistent/f"}, "/nonexistent/f: No such file"},
+      {{"--output=-", "--output=-"}, "1 results, but there are 2 flags"},
+      {{"--expected_output=f32=zork"}, "expected output 0 (`f32=zork`)"},
+  };
+  for (const auto& each : cases) {
+    std::vector<std::string> arguments = {"--input=f32=1"};
+    arguments.insert(arguments.end(), each.flags.begin(), each.flags.end());
+    const ToolResult result = Pass("view", arguments);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, HasSubstr(each.message));
+  }
 }
 
 }  // namespace

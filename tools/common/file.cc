@@ -73,6 +73,16 @@ Status WriteFile(const std::string& path, std::string_view contents,
   return is_written ? Status() : SystemError(path, error);
 }
 
+Status CheckWritable(const std::string& path) {
+  if (path == "-" || access(path.c_str(), W_OK) == 0) return Status();
+  if (errno != ENOENT) return SystemError(path, errno);
+  const size_t slash = path.rfind('/');
+  const std::string folder =
+      slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (access(folder.c_str(), W_OK) == 0) return Status();
+  return SystemError(path, errno);
+}
+
 Status AsWritten(Status status) {
   const takt_status_code_t code = status.code();
   if (code != TAKT_STATUS_FAILED_PRECONDITION &&

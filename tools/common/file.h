@@ -21,6 +21,10 @@ Result<std::string> ReadFile(const std::string& path);
 Status WriteFile(const std::string& path, std::string_view contents,
                  bool append);
 
+// The error of WriteFile() as far as it is known before there is something to
+// write: the folder or the file does not exist, or may not be written.
+Status CheckWritable(const std::string& path);
+
 // The outcome of the library's writer of a file, with the codes of WriteFile():
 // UNAVAILABLE for a full disk or a folder in the place of the file.
 Status AsWritten(Status status);

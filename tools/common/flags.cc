@@ -312,9 +312,10 @@ Status Flags::ParseAll(const std::vector<std::string>& arguments) {
       positional_.emplace_back(optarg);
     } else if (index < 0 || result == '?' || result == ':' ||
                !IsFlag(argv[at], options[index].name)) {
-      const char* fault = result == ':' ? ": needs a value" : ": no such flag";
-      return InvalidArgument(arguments[at - 1] + fault +
-                             "; see --help for those there are");
+      return InvalidArgument(
+          arguments[at - 1] +
+          (result == ':' ? ": needs a value"
+                         : ": no such flag; see --help for those there are"));
     } else if (index >= given_count) {
       *requests[index - given_count].second = true;
     } else {

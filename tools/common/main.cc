@@ -25,8 +25,13 @@ int ExitCodeFor(const Flags& flags, const Status& status) {
 }
 
 Status FlushStdout() {
-  // An earlier write may have failed; the flush reports only the last.
-  std::string reason = std::ferror(stdout) != 0 ? "a write failed" : "";
+  std::string reason;
+  if (std::ferror(stdout) != 0) {
+    // stdio keeps no error number of an earlier write; one more byte fails for
+    // the same reason in most cases.
+    reason = "a write failed";
+    std::fputc('\n', stdout);
+  }
   if (std::fflush(stdout) != 0) reason = std::strerror(errno);
   // Some file systems report a full disk only when the file is closed. A copy
   // is closed here, since destructors may still flush stdout. If there is no

@@ -11,9 +11,9 @@ namespace takt::tools {
 // Exit codes of tools; ExitCodeText() explains them to users. Tools with a
 // peer fail with kFailure only.
 inline constexpr int kSuccess = 0;
-inline constexpr int kFailure =
-    1;                            // The work failed, or a check found a fault.
-inline constexpr int kUsage = 2;  // The command line is wrong.
+// The work failed, or a check found a fault.
+inline constexpr int kFailure = 1;
+inline constexpr int kUsage = 2;     // The command line is wrong.
 inline constexpr int kUnusable = 3;  // An input that it names cannot be used.
 
 // The exit code for an error of a tool.

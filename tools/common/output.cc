@@ -66,6 +66,16 @@ Result<Contents> ContentsOf(const Value& value) {
                 "a " + ValueTypeText(value) + " cannot be written to a file");
 }
 
+// Whether kOutputHelp has texts of this form.
+bool IsOutput(const std::string& text) {
+  if (text.empty() || text == "-") return true;
+  return text.size() > 1 && (text[0] == '@' || text[0] == '+');
+}
+
+std::string FlagOf(size_t result, const std::string& output) {
+  return "result " + std::to_string(result) + ": --output=" + output;
+}
+
 Status WriteOutput(const Value& value, const std::string& output,
                    size_t element_count_max) {
   if (output.empty()) return Status();
@@ -74,9 +84,6 @@ Status WriteOutput(const Value& value, const std::string& output,
                                 FormatValue(value, element_count_max));
     std::printf("%s\n", text.c_str());
     return Status();
-  }
-  if (output[0] != '@' && output[0] != '+') {
-    return InvalidArgument("expected nothing, -, @file or +file");
   }
   const std::string path = output.substr(1);
   TAKT_TOOLS_ASSIGN_OR_RETURN(Contents contents, ContentsOf(value));
@@ -131,20 +138,32 @@ Status PrintResults(const std::vector<Value>& results,
   return Status();
 }
 
+Status CheckOutputs(const std::vector<std::string>& outputs,
+                    size_t result_count) {
+  if (outputs.size() != result_count) {
+    return InvalidArgument(
+        "--output: the function has " + std::to_string(result_count) +
+        " results, but there are " + std::to_string(outputs.size()) + " flags");
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::string& output = outputs[i];
+    if (!IsOutput(output)) {
+      return InvalidArgument(FlagOf(i, output) +
+                             ": expected nothing, -, @file or +file");
+    }
+    if (output.size() < 2) continue;
+    const Status writable = CheckWritable(output.substr(1));
+    if (!writable.ok()) return Annotate(writable, FlagOf(i, output));
+  }
+  return Status();
+}
+
 Status WriteOutputs(const std::vector<Value>& results,
                     const std::vector<std::string>& outputs,
                     size_t element_count_max) {
-  if (outputs.size() != results.size()) {
-    return InvalidArgument(
-        "--output: the function has " + std::to_string(results.size()) +
-        " results, but there are " + std::to_string(outputs.size()) + " flags");
-  }
   for (size_t i = 0; i < results.size(); ++i) {
     Status status = WriteOutput(results[i], outputs[i], element_count_max);
-    if (!status.ok()) {
-      return Annotate(
-          status, "result " + std::to_string(i) + ": --output=" + outputs[i]);
-    }
+    if (!status.ok()) return Annotate(status, FlagOf(i, outputs[i]));
   }
   return Status();
 }

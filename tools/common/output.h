@@ -23,11 +23,19 @@ Status TakeDeclaredSigns(const Signature& signature,
 Status PrintResults(const std::vector<Value>& results,
                     size_t element_count_max);
 
-// Does with each result what the text of the same index says (kOutputHelp).
+// Checks what can be checked of `outputs` before a function of `result_count`
+// results has run.
 //
 // Errors: INVALID_ARGUMENT  another number of texts than results; a text of
-//                           no such form.
-//         UNIMPLEMENTED     the value cannot be written so.
+//                           another form than in kOutputHelp.
+//         as CheckWritable().
+Status CheckOutputs(const std::vector<std::string>& outputs,
+                    size_t result_count);
+
+// Does with each result what the text of the same index says (kOutputHelp).
+// `outputs` has passed CheckOutputs().
+//
+// Errors: UNIMPLEMENTED  the value cannot be written so.
 //         as WriteFile().
 Status WriteOutputs(const std::vector<Value>& results,
                     const std::vector<std::string>& outputs,

@@ -2,7 +2,6 @@
 
 #include <cstdio>
 
-#include "tools/common/input.h"
 #include "tools/common/main.h"
 #include "tools/common/output.h"
 
@@ -18,21 +17,29 @@ void ResultFlags::AddTo(Flags* flags) {
                    "How many elements of a tensor are printed.");
 }
 
-Result<std::string> ResultFlags::Compare(
-    const Device& device, const Signature& signature,
-    const std::vector<Value>& results) const {
+Result<std::vector<Input>> ResultFlags::ReadExpected(
+    const Device& device, const Signature& signature) const {
+  if (!outputs.empty()) {
+    TAKT_TOOLS_RETURN_IF_ERROR(CheckOutputs(outputs, signature.result_count()));
+  }
   InputFiles files;
   Result<std::vector<Input>> inputs =
       ParseInputs(device, ResultKinds(signature), expected, &files);
   if (!inputs.ok()) return Annotate(inputs.status(), "expected output ", "");
-  return CompareResults(results, *inputs, tolerances, printed_max());
+  return inputs;
+}
+
+Result<std::string> ResultFlags::Compare(
+    const std::vector<Value>& results,
+    const std::vector<Input>& expected_values) const {
+  return CompareResults(results, expected_values, tolerances, printed_max());
 }
 
 Result<int> ResultFlags::PrintComparison(
-    const Device& device, const Signature& signature,
-    const std::vector<Value>& results) const {
+    const std::vector<Value>& results,
+    const std::vector<Input>& expected_values) const {
   TAKT_TOOLS_ASSIGN_OR_RETURN(const std::string differences,
-                              Compare(device, signature, results));
+                              Compare(results, expected_values));
   std::fputs(differences.empty() ? "[SUCCESS] all function outputs matched "
                                    "their expected values.\n"
                                  : differences.c_str(),

@@ -9,6 +9,7 @@
 
 #include "tools/common/expected.h"
 #include "tools/common/flags.h"
+#include "tools/common/input.h"
 #include "tools/common/status.h"
 
 namespace takt::tools {
@@ -21,14 +22,21 @@ struct ResultFlags {
 
   void AddTo(Flags* flags);
 
-  // Compares `results` of a function of `signature` with --expected_output=:
-  // what differs, as CompareResults() says it.
-  Result<std::string> Compare(const Device& device, const Signature& signature,
-                              const std::vector<Value>& results) const;
+  // Reads the flags for a function of `signature` before it runs, so that a
+  // wrong one is known before a long run. The values of --expected_output=.
+  //
+  // Errors: as CheckOutputs() and ParseInputs().
+  Result<std::vector<Input>> ReadExpected(const Device& device,
+                                          const Signature& signature) const;
+
+  // Compares `results` with those of ReadExpected(): what differs, as
+  // CompareResults() says it.
+  Result<std::string> Compare(const std::vector<Value>& results,
+                              const std::vector<Input>& expected_values) const;
 
   // The same, printed to stdout; the tool's exit code.
-  Result<int> PrintComparison(const Device& device, const Signature& signature,
-                              const std::vector<Value>& results) const;
+  Result<int> PrintComparison(const std::vector<Value>& results,
+                              const std::vector<Input>& expected_values) const;
 
   // Prints or writes `results` as --output= says.
   Status PrintOrWrite(const std::vector<Value>& results) const;

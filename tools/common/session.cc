@@ -89,6 +89,7 @@ Result<Session> Session::Open(const SessionFlags& flags) {
   }
   TAKT_TOOLS_ASSIGN_OR_RETURN(session.instance, CreateInstance(flags));
   if (!flags.trace_path.empty()) {
+    TAKT_TOOLS_RETURN_IF_ERROR(CheckWritable(flags.trace_path));
     TAKT_TOOLS_RETURN_IF_ERROR(StartTracing(
         session.instance,
         {.event_count_max = static_cast<uint32_t>(flags.trace_event_count)}));

@@ -28,8 +28,9 @@ void SessionFlags::AddTo(Flags* flags) {
 
 void SessionFlags::AddModulesTo(Flags* flags) {
   flags->AddTexts("module", &modules,
-                  "A compiled module (.vmfb); - is stdin. Repeat it for those "
-                  "that others\nimport from, first; the last is the main one.");
+                  "A compiled module (.vmfb); - is stdin. Repeat it where a "
+                  "module imports from\nothers: these come first, the main "
+                  "one last.");
   flags->AddTexts("device", &devices,
                   "A device: local-sync, local-task, which is the default, "
                   "npu-host,\nnpu-host-sync, npu-sim[=PROFILE.json] or "
@@ -57,10 +58,10 @@ void SessionFlags::AddPlacementTo(Flags* flags) {
                    &worker_count,
                    "Worker threads of local-task. 0: as many as there are "
                    "CPUs.");
-  flags->AddNumber("task_topology_max_group_count", 0, kWorkerCountMax,
-                   &worker_count_max,
-                   "How many workers there are at most where their number is "
-                   "not given.\n0: no limit.");
+  flags->AddNumber(
+      "task_topology_max_group_count", 0, kWorkerCountMax, &worker_count_max,
+      "The most workers if --task_topology_group_count is 0. 0: no "
+      "limit.");
   flags->AddChoice("task_topology_mode", {"", "physical_cores"},
                    &placement.mode,
                    "physical_cores: a worker on one CPU of each core. Empty: "
@@ -108,7 +109,7 @@ void SessionFlags::AddWorkersTo(Flags* flags) {
                    "before all other\nthreads, and no more (SCHED_DEADLINE). "
                    "0: no budget.");
   flags->AddNumber("task_worker_period_us", 0, kPeriodMaxUs, &worker_period_us,
-                   "That period.");
+                   "The period of --task_worker_budget_us.");
   flags->AddText("cores_lease", &cores_path,
                  "The file by which processes share cores. Each of them names "
                  "it.");
@@ -148,7 +149,7 @@ void SessionFlags::AddReportsTo(Flags* flags) {
       "stdout.");
   trace_event_count = kTraceEventsDefault;
   flags->AddNumber("trace_event_count", 1, kTraceEventsMax, &trace_event_count,
-                   "How many events of each thread a trace keeps, the last.");
+                   "How many events of each thread a trace keeps: the latest.");
 }
 
 void SessionFlags::AddLimitsTo(Flags* flags) {
@@ -159,7 +160,7 @@ void SessionFlags::AddLimitsTo(Flags* flags) {
                  "Fail a call that takes longer than this number of seconds; "
                  "0: no limit.");
   flags->AddNumber("memory_limit", 0, kLimitMax, &memory_limit,
-                   "Fail a call, or an initializer, that has more bytes at a "
+                   "Fail a call, or an initializer, that holds more bytes at a "
                    "time; 0: half of the\nmachine's memory.");
 }
 

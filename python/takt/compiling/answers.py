@@ -91,10 +91,13 @@ def limit(cache: pathlib.Path, bytes_max: int) -> None:
 
 def find_module(path: pathlib.Path) -> list[dict[str, Any]] | None:
     """The places of the operations of a module in the cache. None: there is no such
-    module, or it is damaged."""
+    module, or it is damaged, and is forgotten then."""
     about = _read(_about_path(path))
     try:
-        if about is None or path.stat().st_size != about["bytes"] or _hash_of_file(path) != about["sha256"]:
+        if about is None:
+            return None
+        if path.stat().st_size != about["bytes"] or _hash_of_file(path) != about["sha256"]:
+            os.remove(_about_path(path))  # The hash of a large file takes long: the next look needs none.
             return None
     except OSError:
         return None

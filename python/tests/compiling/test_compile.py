@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import takt
-from takt.compiling import recipes
+from takt.compiling import answers, recipes
 
 MUL = """
 func.func @mul(%lhs: tensor<4xf32>, %rhs: tensor<4xf32>) -> tensor<4xf32> {
@@ -93,6 +93,16 @@ def test_what_is_damaged_in_the_cache_is_made_again(caches, tmp_path, pattern, d
     assert again.report["cached"]
 
 
+def test_a_damaged_module_is_hashed_once(caches, tmp_path, monkeypatch):
+    shutil.copytree(caches / "file", tmp_path / "cache")
+    module, = tmp_path.glob("cache/*.vmfb")
+    module.write_bytes(change(module.read_bytes()))
+    hashed, hash_of_file = [], answers._hash_of_file
+    monkeypatch.setattr(answers, "_hash_of_file", lambda path: hashed.append(path) or hash_of_file(path))
+    takt.compile(caches / "mul.mlir", cache=tmp_path / "cache")
+    assert hashed.count(module) == 1
+
+
 def test_a_compiler_that_is_interrupted_leaves_no_module(needs_compiler, tmp_path, monkeypatch):
     from takt.compiling import importers
 
@@ -168,8 +178,6 @@ def test_a_folder_that_cannot_have_modules_is_named(needs_compiler, tmp_path, mo
 
 def kept(folder, ages_h, **own):
     """Which modules of 100 bytes are left that were used so many hours ago."""
-    from takt.compiling import answers
-
     for i, age in enumerate(ages_h):
         path = folder / f"{i:032x}.vmfb"
         path.write_bytes(bytes(100))
