@@ -1041,10 +1041,31 @@ def test_volumes_are_convolved_backwards_as_images(shape, weights, options):
     ("AveragePool", {"kernel_shape": [3, 1, 2], "pads": [1, 0, 0, 0, 0, 1], "count_include_pad": 1}),
 ])
 @pytest.mark.parametrize("count", [1, 2])
-def test_volumes_are_pooled_as_images(kind, options, count):
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_volumes_are_pooled_as_images(kind, options, count, is_alone):
     shape = (count, 3, 6, 7, 8)
-    network = model_of([helper.make_node(kind, ["x"], ["y"], **options)], {"x": list(shape)}, {"y": None})
+    before = [] if is_alone else [helper.make_node("Conv", ["x", "w"], ["v"])]
+    pool = helper.make_node(kind, ["x" if is_alone else "v"], ["y"], **options)
+    network = model_of([*before, pool], {"x": list(shape)}, {"y": None}, w=floats(3, 3, 1, 1, 1))
     check_volume(network, shape, kind)
+    assert kinds(porter.port(network)).count("Transpose") == (0 if is_alone else 2)
+
+
+@pytest.mark.parametrize("volume, lengths", [
+    ((8, 14, 14), [112]), ((16, 28, 28), [128]), ((7, 11, 13), [91]), ((5, 5, 5), []), ((2, 8, 73), [16]),
+    ((1, 2, 211), []),
+])
+@pytest.mark.parametrize("kind", ["GlobalAveragePool", "ReduceMean"])
+def test_means_of_volumes_are_those_of_rows(kind, volume, lengths):
+    shape = (2, 3, *volume)
+    own = {"axes": [-3, -2, -1]} if kind == "ReduceMean" else {}
+    network = model_of([helper.make_node(kind, ["x"], ["y"], **own)], {"x": list(shape)}, {"y": None})
+    ported = porter.port(network)
+    constants = {each.name: numpy_helper.to_array(each) for each in ported.graph.initializer}
+    rows = [constants[node.input[1]] for node in ported.graph.node if node.op_type == "Reshape"]
+    assert [each[-1] for each in rows[:1]] == lengths
+    x = {"x": floats(*shape)}
+    np.testing.assert_allclose(ort_run(ported, x)[0], ort_run(network, x)[0], rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("count", [1, 2])
