@@ -12,6 +12,7 @@
 #include "cpu/buffer_parameter.h"
 #include "cpu/conv_depthwise_import.h"
 #include "cpu/conv_i8_imports.h"
+#include "cpu/cum_sum_import.h"
 #include "cpu/gather_import.h"
 #include "cpu/gru_import.h"
 #include "cpu/lstm_import.h"
@@ -256,6 +257,7 @@ constexpr Entry kEntries[] = {
     {"takt_top_k_i64", &TopKI64Import},
     {"takt_arg_max_f32", &ArgMaxImport},
     {"takt_blend_f32", &BlendImport},
+    {"takt_cum_sum_f32", &CumSumImport},
     {"takt_scatter_f32", &ScatterImport},
     {"takt_scatter_reduced_f32", &ScatterImport},
     {"takt_shuffle_f32", &ShuffleF32Import},

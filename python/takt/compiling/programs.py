@@ -15,11 +15,9 @@ _HEAD = re.compile(
     r"(?P<attributes> attributes \{.*\})? \{$", re.MULTILINE)
 _TENSOR = re.compile(r"!torch\.vtensor<\[([\d,?]*)\],(\w+)>")
 _RETURN = re.compile(r"^    return (?P<values>.*) : (?P<types>.*)$", re.MULTILINE)
-# Behind the module: the values of its constants.
-_RESOURCES = re.compile(
-    r"^\{-#\n  dialect_resources: \{\n    builtin: \{\n(?P<lines>.*?)\n    \}\n  \}\n#-\}$",
-    re.MULTILINE | re.DOTALL)
+# Behind the module: the values of its constants, which may be most of the text. An expression takes some 20 ns a byte.
 _VALUES = "\n{-#"
+_RESOURCES, _RESOURCES_END = f"{_VALUES}\n  dialect_resources: {{\n    builtin: {{\n", "\n    }\n  }\n#-}"
 _MODULE = "module {\n"
 _PRODUCT_BITS = 44  # Of the product of open sizes. The bytes of what has a tensor of them must be numbers of 63 bits.
 _KERNEL = re.compile(r"@(takt_kernels|k\d+_\w+)")  # As `lowering` names executables and what they export.
@@ -62,31 +60,38 @@ def end_of_code(mlir: str) -> int:
 def parse(mlir: str, function: str, label: str = "") -> Program:
     """function  what the program's function is to be called; with another name if it has that one.
     label     for the names of its kernels, since those of all programs come to one module."""
-    if label:
-        mlir = _KERNEL.sub(rf"@\1_{label}", mlir)
     end_of_all = end_of_code(mlir)
-    heads = list(_HEAD.finditer(mlir, 0, end_of_all))
-    ends = list(_RETURN.finditer(mlir, heads[-1].end(), end_of_all)) if heads else []
-    if not mlir.startswith(_MODULE) or not ends:
+    code = mlir[:end_of_all]
+    if label:
+        code = _KERNEL.sub(rf"@\1_{label}", code)
+    heads = list(_HEAD.finditer(code))
+    ends = list(_RETURN.finditer(code, heads[-1].end())) if heads else []
+    if not code.startswith(_MODULE) or not ends:
         raise CompileError("joining programs: the importer's text has no function")
     head, end = heads[-1], ends[-1]
     arguments = [(part.split(": ", 1)[0], _TENSOR.search(part)) for part in re.split(r", (?=%)", head["arguments"])]
     for name, found in arguments:
         if found is None:
             raise CompileError(f"joining programs: {name} of {head['name']} is no tensor")
-    resources = _RESOURCES.search(mlir, end.end())
-    lines = resources["lines"].split(",\n") if resources is not None else []
     return Program(
         function=f"{function}_" if head["name"] == function else function,
-        before=mlir[len(_MODULE):head.start()],
+        before=code[len(_MODULE):head.start()],
         name=head["name"],
         arguments=[(name, found.groups()) for name, found in arguments],
         results=_TENSOR.findall(head["results"]),
         attributes=head["attributes"] or "",
-        body=mlir[head.end():end.start()],
+        body=code[head.end():end.start()],
         returned=end["values"].split(", "),
-        resources=dict(line.strip().split(": ", 1) for line in lines),
+        resources=_read_resources(mlir, end_of_all),
     )
+
+
+def _read_resources(mlir: str, begin: int) -> dict[str, str]:
+    if not mlir.startswith(_RESOURCES, begin):
+        return {}
+    first = begin + len(_RESOURCES)
+    lines = (line.partition(": ") for line in mlir[first:mlir.index(_RESOURCES_END, first)].split(",\n"))
+    return {name.strip(): values for name, _, values in lines}
 
 
 def join(public: str, parts: Sequence[Program]) -> str:
@@ -229,7 +234,7 @@ def _resources(resources: Mapping[str, str]) -> str:
     if not resources:
         return ""
     lines = ",\n".join(f"      {name}: {values}" for name, values in resources.items())
-    return f"\n{{-#\n  dialect_resources: {{\n    builtin: {{\n{lines}\n    }}\n  }}\n#-}}\n"
+    return f"{_RESOURCES}{lines}{_RESOURCES_END}\n"
 
 
 def _private(part: Program) -> str:

@@ -16,14 +16,14 @@ _PIXELS_MAX = 1 << 24  # Floats count so far.
 
 # The shares of the pixels around a point, from the first before it on: polynomials in its
 # distance behind the pixel before it, the highest power first.
-_CUBIC = -0.75  # As ONNX says.
+CUBIC = -0.75  # The coefficient of the cubic filter, as ONNX says.
 _SHARES = {
     "linear": (0, [[-1, 1], [1, 0]]),
     "cubic": (-1, [
-        [_CUBIC, -2 * _CUBIC, _CUBIC, 0],
-        [_CUBIC + 2, -_CUBIC - 3, 0, 1],
-        [-_CUBIC - 2, 2 * _CUBIC + 3, -_CUBIC, 0],
-        [-_CUBIC, _CUBIC, 0, 0],
+        [CUBIC, -2 * CUBIC, CUBIC, 0],
+        [CUBIC + 2, -CUBIC - 3, 0, 1],
+        [-CUBIC - 2, 2 * CUBIC + 3, -CUBIC, 0],
+        [-CUBIC, CUBIC, 0, 0],
     ]),
 }
 _MODES = {"bilinear": "linear", "bicubic": "cubic"}  # Of opset 16.

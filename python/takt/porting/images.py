@@ -16,6 +16,8 @@ _POINTWISE = {
     "Relu", "Sigmoid", "Softplus", "Sub", "Tanh",
 }
 _QUANTIZED = {"QuantizeLinear", "DequantizeLinear"}
+_ROW_MAX = 128  # Numbers of a row of sums, which fit into a core's registers.
+_VECTOR = 16
 
 
 class ImagePorter:
@@ -136,10 +138,12 @@ class ImagePorter:
     # Pools.
 
     def on_volume_pool(self, node: Any) -> bool:
-        """A pool of each image, and then one along the images of each volume."""
-        shape, result, own = *map(self.volume_shape, (node.input[0], node.output[0])), self.attributes(node)
+        """A pool of each image, and then one along the images of each volume. Those of a volume alone stay where they
+        are: the pool along them comes first, so that each image has fewer pixels to pool."""
+        source, own = node.input[0], self.attributes(node)
+        shape, result = map(self.volume_shape, (source, node.output[0]))
         is_mean = node.op_type == "AveragePool"
-        if shape is None or result is None or own.get("ceil_mode", 0) or is_mean and not self.known(node.input[0]):
+        if shape is None or result is None or own.get("ceil_mode", 0) or is_mean and not self.known(source):
             return False
         taps, stride, dilation, before, behind = (
             own.get(name, [default] * 6)[i] for name, default, i in (
@@ -149,9 +153,16 @@ class ImagePorter:
         counts_padding = own.get("count_include_pad", 0)
         if is_mean:
             flat["count_include_pad"] = counts_padding
-        images = self.emit(node.op_type, [self.images_of(node.input[0])], **flat)
-        rows, reach = self.with_ends(images, [*result[:2], shape[2], *result[3:]], (before, behind),
-                                     "" if is_mean else self.least(self.types[node.input[0]]))
+        maker = self.makers.get(source)
+        is_alone = source not in self.images and (maker is None or maker.op_type not in _QUANTIZED)
+        if is_alone:  # Each channel is a volume.
+            n, c, d, h, w = shape
+            volumes, images = [n * c, 1, d, h, w], self.emit("Reshape", [source, self.constant([n * c * d, 1, h, w])])
+        else:
+            volumes = [*result[:2], shape[2], *result[3:]]
+            images = self.emit(node.op_type, [self.images_of(source)], **flat)
+        rows, reach = self.with_ends(images, volumes, (before, behind),
+                                     "" if is_mean else self.least(self.types[source]))
         found = ""
         for tap in range(taps):
             each = self.step(rows, reach, tap * dilation, stride, result[2])
@@ -160,22 +171,40 @@ class ImagePorter:
             places = np.arange(result[2])[:, None] * stride - before + np.arange(taps) * dilation
             is_inside = (places >= 0) & (places < shape[2])
             counts = np.full(result[2], taps) if counts_padding else is_inside.sum(1)
-            shares = np.tile(1 / np.maximum(counts, 1), result[0]).astype(np.float32)
+            shares = np.tile(1 / np.maximum(counts, 1), volumes[0]).astype(np.float32)
             shares = shares[:1] if (counts == counts[0]).all() else shares.reshape(-1, 1, 1, 1)
             found = self.emit("Mul", [found, self.constant(shares)])
-        self.set_images(node.output[0], found, result)
+        if is_alone:
+            rows = self.emit("Reshape", [found, self.constant([n, c * result[2], h, w])])
+            self.emit("Reshape", [self.emit(node.op_type, [rows], **flat), self.constant(result)], node.output[0])
+        else:
+            self.set_images(node.output[0], found, result)
         return True
 
     def on_mean_of_volumes(self, node: Any) -> bool:
-        """The mean of each volume's images, and then that of these."""
+        """The mean of each volume's images, and then that of these. Of a volume alone, each channel is some rows
+        of numbers: the mean of these rows comes first, which the compiler computes as vectors."""
         source = node.input[0]
-        result = self.shapes.get(node.output[0], [None])
-        if source not in self.images or None in result:
+        shape, result = self.volume_shape(source), self.shapes.get(node.output[0], [None])
+        if shape is None or None in result:
             return False
         if node.op_type == "ReduceMean" and self.reduced_axes(node, 5) != [2, 3, 4]:
             return False
-        n, c, d = self.shapes[source][:3]
-        means = self.emit("GlobalAveragePool", [self.images[source]])
-        means = self.mean(self.emit("Reshape", [means, self.constant([n, d, c])]), 1)
+        n, c, d, h, w = shape
+        if source in self.images:
+            means = self.emit("GlobalAveragePool", [self.images[source]])
+            means = self.mean(self.emit("Reshape", [means, self.constant([n, d, c])]), 1)
+        else:
+            width = _row_of(d * h * w)
+            if not _VECTOR <= width < d * h * w:
+                return False
+            rows = self.emit("Reshape", [source, self.constant([n * c, d * h * w // width, width])])
+            means = self.mean(self.mean(rows, 1), 2)
         self.emit("Reshape", [means, self.constant(result)], node.output[0])
         return True
+
+
+def _row_of(count: int) -> int:
+    """The length of rows into which so many numbers are cut: whole vectors if that can be."""
+    lengths = [length for length in range(1, _ROW_MAX + 1) if count % length == 0]
+    return max(lengths, key=lambda length: (length % _VECTOR == 0, length)) if count > _ROW_MAX else count

@@ -16,7 +16,6 @@ from ..networks import sampling
 
 _GATHERS_MAX = 8  # With more elements a result, the axis is a product of matrices.
 _MATRIX_MAX = 1 << 24
-_CUBIC = -0.75  # The coefficient of the compiler's cubic filter, which ONNX has where a file states none.
 
 
 @dataclasses.dataclass
@@ -54,7 +53,7 @@ class ResizePorter:
                         or own.get("keep_aspect_ratio_policy", b"stretch") != b"stretch"
                         or way in ("tf_crop_and_resize", "tf_half_pixel_for_nn", "half_pixel_symmetric")
                         or (mode == "nearest" and way not in ("asymmetric", "half_pixel"))
-                        or (mode == "cubic" and own.get("cubic_coeff_a", _CUBIC) != _CUBIC)
+                        or (mode == "cubic" and own.get("cubic_coeff_a", sampling.CUBIC) != sampling.CUBIC)
                         or rank > 4)
         is_float = self.types.get(node.input[0]) == self.onnx.TensorProto.FLOAT
         if mode != "nearest" and self.is_whole(node.input[0]):
@@ -204,7 +203,7 @@ def _weights(each: _Axis, places: np.ndarray, mode: str, own: dict[str, Any]) ->
     if mode == "linear":
         shares = np.clip(1 - distances, 0, 1)
     else:
-        a, d = own.get("cubic_coeff_a", _CUBIC), distances
+        a, d = own.get("cubic_coeff_a", sampling.CUBIC), distances
         shares = np.where(d <= 1, ((a + 2) * d - (a + 3)) * d * d + 1,
                           np.where(d < 2, ((a * d - 5 * a) * d + 8 * a) * d - 4 * a, 0))
     elements = first[:, None].astype(np.int64) + near[None]

@@ -1,29 +1,31 @@
-"""Transposed convolutions that the compiler does not take, for `porter`.
+"""Transposed convolutions that the compiler does not take, or is slow at, for `porter`.
 
-Those of groups are convolutions for each place in a stride, or over images with zeros
-between the pixels. A few small groups are one with zeros among its weights. Col2Im is
-one of groups, whose weights are ones.
+Those of groups, or with weights that a call brings, are convolutions for each place in a
+stride, or over images with zeros between the pixels. A few small groups are one with zeros
+among its weights. Results that no tap reaches are put between the others. Col2Im is one of
+groups, whose weights are ones.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
 from ..networks.phases import Phases
 
 _OUTS_FEW = 16  # Output channels that Takt's kernels compute at once. They compute as many for each smaller group.
+_Taking = Callable[[Sequence[Sequence[int]]], str]  # Weights with these taps in each dimension.
 
 
 class TransposedPorter:
     """The part of the porter that knows them."""
 
     def on_transposed(self, node: Any) -> bool:
-        return (self.on_stated_size(node) or self.on_volume_transpose(node) or self.on_dilated(node)
-                or self.on_grouped(node) or self.on_uneven(node))
+        return (self.on_stated_size(node) or self.on_gaps(node) or self.on_volume_transpose(node)
+                or self.on_dilated(node) or self.on_grouped(node) or self.on_uneven(node))
 
     def on_stated_size(self, node: Any) -> bool:
         """The padding in place of the size that follows from it."""
@@ -51,6 +53,37 @@ class TransposedPorter:
                 ends.append(total - begins[i])
             own["pads"], own["output_padding"] = [*begins, *ends], more
         self.emit("ConvTranspose", list(node.input), node.output[0], **own)
+        return True
+
+    def on_gaps(self, node: Any) -> bool:
+        """Zeros between the results of each pixel, where its taps are fewer than the stride."""
+        own = self.attributes(node)
+        shape, taps, result = (self.shapes.get(name, [None]) for name in (*node.input[:2], node.output[0]))
+        rank = len(shape) - 2
+        strides, pads, more = (own.get(name, default) for name, default in (
+            ("strides", [1] * rank), ("pads", [0] * 2 * rank), ("output_padding", [0] * rank)))
+        if None in (*shape, *taps, *result) or max(own.get("dilations", [1])) > 1:
+            return False
+        apart = [i for i in range(rank) if taps[2 + i] < strides[i]]
+        if not apart:
+            return False
+        near = [min(pair) for pair in zip(strides, taps[2:])]
+        own.update(strides=near, pads=[0 if i % rank in apart else pad for i, pad in enumerate(pads)],
+                   output_padding=[0 if i in apart else size for i, size in enumerate(more)])
+        found = self.emit("ConvTranspose", list(node.input[:2]), **own)
+        sizes = [*result[:2], *(shape[2 + i] * near[i] if i in apart else result[2 + i] for i in range(rank))]
+        found = self.spread(found, sizes, strides, near, apart)
+        for i in apart:
+            first, last, size = pads[i], pads[i] + result[2 + i], shape[2 + i] * strides[i]
+            if last > size:
+                found = self.emit("Pad", [found, self.constant(
+                    [*[0] * (len(shape) + 2 + i), last - size, *[0] * (rank - 1 - i)])])
+            if first or last < size:
+                found = self.slice(found, 2 + i, first, last)
+        if len(node.input) > 2 and node.input[2]:
+            bias = self.emit("Reshape", [node.input[2], self.constant([1, -1, *[1] * rank])])
+            found = self.emit("Add", [found, bias])
+        self.emit("Identity", [found], node.output[0])
         return True
 
     def on_uneven(self, node: Any) -> bool:
@@ -84,12 +117,12 @@ class TransposedPorter:
         return True
 
     def on_grouped(self, node: Any) -> bool:
-        """One of groups, or of taps that lie apart."""
+        """One of groups, or of taps that lie apart, or whose weights a call brings."""
         own = self.attributes(node)
         group = own.get("group", 1)
         shape, taps = (self.shapes.get(name, [None]) for name in node.input[:2])
         kernel = self.value_of(node.input[1])
-        if group == max(own.get("dilations", [1])) == 1 or None in shape or (kernel is None and None in taps):
+        if None in shape or (None in taps if kernel is None else group == max(own.get("dilations", [1])) == 1):
             return False
         if kernel is not None and self.as_one_group(node, own, kernel):
             return True
@@ -101,15 +134,11 @@ class TransposedPorter:
         reaches = [dilations[i] * (taps[2 + i] - 1) for i in range(rank)]
         begins = [reaches[i] - pads[i] for i in range(rank)]
         ends = [reaches[i] - pads[rank + i] + more[i] - (strides[i] - 1) for i in range(rank)]
-        if kernel is None:
-            turned = self.turned_taps(node.input[1], taps, group)
-        else:
-            weights = kernel.reshape(group, -1, *taps[1:]).swapaxes(1, 2)
-            weights = weights.reshape(group * taps[1], -1, *taps[2:])
-            if max(strides) > 1 and self.by_phases(node, weights, group, strides, pads):
-                return True
-            turned = self.constant(np.ascontiguousarray(np.flip(weights, range(2, weights.ndim))))
-        source = self.spread(node.input[0], shape, strides)
+        take = self.weights_of_call(node.input[1], taps, group) if kernel is None else self.weights_of(kernel, group)
+        if max(strides) > 1 == max(dilations) and self.by_phases(node, take, taps, strides, pads):
+            return True
+        turned = take([range(count)[::-1] for count in taps[2:]])
+        source = self.spread(node.input[0], shape, strides, [1] * rank, range(rank))
         for i in range(rank):
             low, high = max(0, -begins[i]), max(0, -ends[i])
             if low or high:
@@ -119,14 +148,27 @@ class TransposedPorter:
                   pads=[max(0, pad) for pad in (*begins, *ends)])
         return True
 
-    def turned_taps(self, weights: str, shape: list[int], group: int) -> str:
-        """The weights of a transposed convolution, which a call brings, as those of a convolution."""
-        rank = len(shape) - 2
+    def weights_of(self, kernel: np.ndarray, group: int) -> _Taking:
+        """The constant weights of a transposed convolution, as those of a convolution with these taps in each
+        dimension."""
+        weights = kernel.reshape(group, -1, *kernel.shape[1:]).swapaxes(1, 2)
+        weights = weights.reshape(group * kernel.shape[1], -1, *kernel.shape[2:])
+        return lambda taps: self.constant(weights[np.ix_(*map(range, weights.shape[:2]), *taps)])
+
+    def weights_of_call(self, weights: str, shape: list[int], group: int) -> _Taking:
+        """The same of weights that a call brings."""
         apart = self.emit("Reshape", [weights, self.constant([group, shape[0] // group, *shape[1:]])])
-        swapped = self.emit("Transpose", [apart], perm=[0, 2, 1, *range(3, 3 + rank)])
+        swapped = self.emit("Transpose", [apart], perm=[0, 2, 1, *range(3, 1 + len(shape))])
         joined = self.emit("Reshape", [swapped, self.constant([group * shape[1], shape[0] // group, *shape[2:]])])
-        backwards = [self.constant([value] * rank) for value in (-1, np.iinfo(np.int64).min, -1)]
-        return self.emit("Slice", [joined, *backwards[:2], self.constant([*range(2, 2 + rank)]), backwards[2]])
+
+        def take(taps: Sequence[Sequence[int]]) -> str:
+            found = joined
+            for i, places in enumerate(taps):
+                if list(places) != list(range(shape[2 + i])):
+                    found = self.gather(found, 2 + i, np.array(places))
+            return found
+
+        return take
 
     def as_one_group(self, node: Any, own: dict[str, Any], kernel: np.ndarray) -> bool:
         """All groups as one, if that takes Takt's kernels no more products."""
@@ -140,24 +182,23 @@ class TransposedPorter:
         self.emit("ConvTranspose", [node.input[0], weights, *node.input[2:]], node.output[0], **{**own, "group": 1})
         return True
 
-    def by_phases(self, node: Any, weights: np.ndarray, group: int, strides: list[int], pads: list[int]) -> bool:
+    def by_phases(self, node: Any, take: _Taking, kernel: Sequence[int], strides: list[int], pads: list[int]) -> bool:
         """A convolution for the pixels of each place in a stride, which meet the same
         weights, and a move of the results into their places."""
         sizes, results = self.shapes[node.input[0]][2:], self.shapes.get(node.output[0], [None])
         if None in results:
             return False
-        rank, channels = len(sizes), weights.shape[0]
-        axes = [Phases(weights.shape[2 + i], strides[i], pads[i], sizes[i], results[2 + i]) for i in range(rank)]
+        rank, channels, group = len(sizes), results[1], self.attributes(node).get("group", 1)
+        axes = [Phases(kernel[2 + i], strides[i], pads[i], sizes[i], results[2 + i]) for i in range(rank)]
         alone = [axis.alone() for axis in axes]
         if not all(phase is not None and phase.is_padded for axis in alone for phase in axis):
             return False
         counts = [axis.count for axis in axes]
         parts = []
         for places in itertools.product(*alone):
-            taps = ([place.tap_of(place.phases[0], i) for i in range(place.taps)] for place in places)
-            own = weights[np.ix_(range(channels), range(weights.shape[1]), *taps)]
+            own = take([[place.tap_of(place.phases[0], i) for i in range(place.taps)] for place in places])
             parts.append(self.emit(
-                "Conv", [node.input[0], self.constant(own), *node.input[2:]], group=group,
+                "Conv", [node.input[0], own, *node.input[2:]], group=group,
                 kernel_shape=[p.taps for p in places],
                 pads=[*(p.pad_begin for p in places), *(p.pad_end for p in places)]))
         joined = self.emit("Concat", parts, axis=1)
@@ -172,19 +213,21 @@ class TransposedPorter:
         self.emit("Identity", [found], node.output[0])
         return True
 
-    def spread(self, name: str, shape: list[int], strides: list[int]) -> str:
-        """Each pixel with stride - 1 zeros behind it in each direction."""
-        sizes = list(shape)
-        for i, stride in enumerate(strides):
-            if stride == 1:
-                continue
-            apart = [*sizes[:3 + i], 1, *sizes[3 + i:]]
-            name = self.emit("Reshape", [name, self.constant(apart)])
-            ends = [stride - 1 if axis == 3 + i else 0 for axis in range(len(apart))]
-            name = self.emit("Pad", [name, self.constant([*[0] * len(apart), *ends])])
-            sizes[2 + i] *= stride
-            name = self.emit("Reshape", [name, self.constant(sizes)])
-        return name
+    def spread(self, name: str, shape: list[int], strides: Sequence[int], near: Sequence[int],
+               axes: Sequence[int]) -> str:
+        """In each of some directions, `near` pixels with zeros behind them up to the stride."""
+        axes = [i for i in axes if strides[i] > near[i]]
+        if not axes:
+            return name
+        apart, ends, sizes = [*shape[:2]], [0, 0], list(shape)
+        for i, size in enumerate(shape[2:]):
+            is_apart = i in axes
+            apart += [size // near[i], near[i]] if is_apart else [size]
+            ends += [0, strides[i] - near[i]] if is_apart else [0]
+            sizes[2 + i] = size // near[i] * strides[i] if is_apart else size
+        name = self.emit("Reshape", [name, self.constant(apart)])
+        name = self.emit("Pad", [name, self.constant([*[0] * len(apart), *ends])])
+        return self.emit("Reshape", [name, self.constant(sizes)])
 
     def value_of(self, name: str) -> np.ndarray | None:
         """A constant, also of bytes with a scale."""

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
-from ..networks import open_sizes
+from ..networks import open_sizes, sampling
 from . import tiled_calls
 
 WAYS = {"align_corners", "asymmetric", "half_pixel", "pytorch_half_pixel", "tf_half_pixel_for_nn"}
@@ -35,7 +35,7 @@ class OpenResizeRewriter:
         if (not open_sizes.is_image(sizes) or not open_sizes.is_image(wanted) or sizes[:2] != wanted[:2]
                 or not open_sizes.is_open((*sizes, *wanted)) or way not in WAYS
                 or not self.is_float(source) and (mode != b"nearest" or self.element_name(source) != "i8")
-                or mode not in (b"nearest", b"linear") or self.targets(node) is None
+                or mode not in (b"nearest", b"linear", b"cubic") or self.targets(node) is None
                 or any(own.get(name, 0) for name in ("antialias", "axes", "exclude_outside"))
                 or own.get("keep_aspect_ratio_policy", b"stretch") != b"stretch"):
             return False
@@ -78,24 +78,30 @@ class OpenResizeRewriter:
         shape  of `image`, of which it is the axis `place`."""
         size, wanted = shape[place], self.sizes(node.output[0])[axis]
         result = (*shape[:place], wanted, *shape[place + 1:])
-        places, shares = self.neighbours(node, axis, image, place)
         names = tiled_calls.names_of((*shape, wanted))
         product = functools.partial(tiled_calls.product_of, names=names)
         outer, inner, count = product(shape[:place]), product(shape[place + 1:]), product((wanted,))
-        kind = self.element_name(node.input[0])
-        function, buffers, operands = f"takt_gather_{kind}", (kind, "i32", kind), [image, places]
-        numbers = (outer, product((size,)), inner, count)
-        if shares:
-            function, buffers, operands = "takt_blend_f32", ("f32", "i32", "f32", "f32"), [*operands, shares]
-            numbers = (outer, product((size,)), count, inner)
+        element, kind = self.element_types[node.input[0]], self.element_name(node.input[0])
         along = (names[wanted],) if wanted in names else ()
         axes = [tuple(names[each] for each in sizes if each in names) for sizes in (shape, result)]
-        call = tiled_calls.TiledCall(
-            function, buffers, numbers, (), 1, 0, 0, 2 * math.prod(map(open_sizes.nominal, result)),
-            axes=(axes[0], *[along] * (len(operands) - 1), axes[1]),
-            open_rows=tiled_calls.OpenRows(product(result[:place + 1]), inner, TILE_NUMBERS, 1))
-        element = self.element_types[node.input[0]]
-        return self.kernel(call, operands, self.fresh("resize"), result, element), result
+
+        def take(places: str, shares: str) -> str:
+            function, buffers, operands = f"takt_gather_{kind}", (kind, "i32", kind), [image, places]
+            numbers = (outer, product((size,)), inner, count)
+            if shares:
+                function, buffers, operands = "takt_blend_f32", ("f32", "i32", "f32", "f32"), [*operands, shares]
+                numbers = (outer, product((size,)), count, inner)
+            call = tiled_calls.TiledCall(
+                function, buffers, numbers, (), 1, 0, 0, 2 * math.prod(map(open_sizes.nominal, result)),
+                axes=(axes[0], *[along] * (len(operands) - 1), axes[1]),
+                open_rows=tiled_calls.OpenRows(product(result[:place + 1]), inner, TILE_NUMBERS, 1))
+            return self.kernel(call, operands, self.fresh("resize"), result, element)
+
+        found = [take(*each) for each in self.neighbours(node, axis, image, place)]
+        if len(found) > 1:  # As `_cubic` has them.
+            both = self.emit("Add", found[:2], self.fresh("resize"), result)
+            found = [self.emit("Sub", [both, found[2]], self.fresh("resize"), result)]
+        return found[0], result
 
     def neighbours(self, node: Any, axis: int, image: str, place: int) -> tuple[str, str]:
         """For each result along an axis the pixel before it, and the share of the one behind it; or the nearest pixel
@@ -137,10 +143,41 @@ class OpenResizeRewriter:
                 found = add("Sub", found, 0.5)
             if way == "pytorch_half_pixel":  # A single result is the first pixel.
                 found = add("Mul", found, number("Min", number("Sub", out_size, 1), 1))
-        is_nearest = own.get("mode", b"nearest") == b"nearest"
-        if is_nearest:
+
+        def inside(pixel: str) -> str:
+            return add("Min", add("Max", pixel, 0), last)
+
+        mode = own.get("mode", b"nearest")
+        if mode == b"cubic":
+            coefficient = own.get("cubic_coeff_a", sampling.CUBIC)
+            pairs = [(inside(pixel), share) for pixel, share in _cubic(add, found, coefficient)]
+        elif mode == b"linear":
+            pairs = [_linear(add, inside(found))]
+        else:
             shift, rounding = _NEAREST[own.get("nearest_mode", b"round_prefer_floor")]
-            found = add(rounding, add("Add", found, shift))
-        found = add("Min", add("Max", found, 0), last)
-        first = add("Floor", found)
-        return add("Cast", first, element=types.INT32, to=types.INT32), "" if is_nearest else add("Sub", found, first)
+            pairs = [(inside(add(rounding, add("Add", found, shift))), "")]
+        return [(add("Cast", pixel, element=types.INT32, to=types.INT32), share) for pixel, share in pairs]
+
+
+def _linear(add: Callable[..., str], place: str) -> tuple[str, str]:
+    """The pixel before a place, and the share of the one behind it."""
+    first = add("Floor", place)
+    return first, add("Sub", place, first)
+
+
+def _cubic(add: Callable[..., str], place: str, a: float) -> Iterator[tuple[str, str]]:
+    """The same of three pairs of pixels, which begin with the first, the third and the second one of the four around a
+    place. The sum of the first two pairs without the last one is what the four give.
+
+    a    the coefficient of the filter."""
+    pixel, t = _linear(add, place)
+    rest = add("Sub", 1, t)
+    # What each of the four contributes: the first, the fourth and the third one.
+    before = add("Mul", add("Mul", add("Mul", t, rest), rest), a)
+    last = add("Mul", add("Mul", add("Mul", t, t), rest), a)
+    behind = add("Add", add("Mul", add("Mul", add("Sub", add("Mul", rest, a + 2), a + 3), rest), rest), 1)
+    shares = [(-1, add("Sub", 1, before)), (1, last), (0, add("Sub", add("Sub", 1, last), behind))]
+    for shift, share in shares:
+        first = add("Add", pixel, shift)
+        is_inside = add("Add", add("Min", add("Max", first, -1), 0), 1)  # Before the image, both are its first pixel.
+        yield first, add("Mul", share, is_inside)

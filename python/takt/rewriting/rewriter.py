@@ -17,7 +17,7 @@ import numpy as np
 
 from . import (attention, batches, before_resize, beginnings, bits, boxes, branches, centered, channels_last,
                crossing, endings, equals, joined, norms, open_resize, opened, paired, parted, quantized, recurrent,
-               resize, rounding, scatter, signed, slicing, tiled_calls, top_k)
+               resize, rounding, scatter, signed, slicing, sums, tiled_calls, top_k)
 from ..networks import canonical, elementwise, folding, graphs, inference, levels, names, open_sizes
 from .channels_last import TO_FIRST, TO_LAST
 from .kernel_calls import (CHANNELS_MAX, DOMAIN, SIZE_MAX, TAPS_MAX, WINOGRAD, WINOGRAD_INPUTS, WINOGRAD_SUMS,
@@ -88,7 +88,7 @@ class _Rewriter(quantized.QuantizedRewriter, attention.AttentionRewriter, bits.B
                 channels_last.ChannelsLastRewriter, endings.EndingRewriter, joined.JoinedRewriter,
                 norms.NormRewriter, open_resize.OpenResizeRewriter, opened.OpenRewriter, paired.PairedRewriter,
                 parted.PartedRewriter, recurrent.RecurrentRewriter, scatter.ScatterRewriter, slicing.SlicingRewriter,
-                resize.ResizeRewriter, top_k.TopKRewriter, graphs.NodeReader):
+                resize.ResizeRewriter, sums.SumRewriter, top_k.TopKRewriter, graphs.NodeReader):
     def __init__(self, model: Any, precision: str) -> None:
         import onnx
 

@@ -414,8 +414,8 @@ def test_channels_become_pixels(needs_compiler, tmp_path):
     ((1, 4, 7), (4, 1, 5), 4, 2, {"strides": [2], "pads": [2, 1]}),
     ((1, 2, 3, 4, 3), (2, 1, 2, 3, 2), 2, 8, {"strides": [2, 2, 2]}),
     ((1, 4, 5, 6), (4, 1, 3, 3), 4, 4, {"strides": [2, 2], "dilations": [2, 1]}),
-    # By one over images with zeros: places without a weight, no stride.
-    ((1, 4, 5, 6), (4, 1, 2, 2), 4, 1, {"strides": [3, 3]}),
+    ((1, 4, 5, 6), (4, 1, 2, 2), 4, 4, {"strides": [3, 3]}),
+    # By one over images with zeros: no stride.
     ((1, 4, 5, 6), (4, 1, 3, 3), 4, 1, {"pads": [1] * 4}),
     ((1, 4, 5, 6), (4, 3, 3, 2), 1, 1, {"dilations": [2, 3], "pads": [2, 1, 1, 0]}),
 ])
@@ -432,6 +432,9 @@ def test_transposed_convolutions_of_groups(shape, weights, group, convolutions, 
     ((2, 4, 5, 6), (4, 1, 4, 4), 4, {"strides": [2, 2], "pads": [2, 1, 2, 1]}),
     ((1, 6, 5, 4), (6, 5, 3, 2), 3, {"strides": [2, 3], "pads": [1, 0, 0, 1], "output_padding": [1, 2]}),
     ((1, 4, 7), (4, 3, 5), 2, {"dilations": [2]}),
+    ((1, 4, 5, 6), (4, 3, 4, 4), 1, {"strides": [2, 2], "pads": [1] * 4}),
+    ((2, 4, 5, 6), (4, 3, 3, 4), 1, {"strides": [3, 2], "pads": [1, 1, 0, 2], "output_padding": [2, 1]}),
+    ((1, 4, 5, 6), (4, 3, 3, 3), 1, {"pads": [1] * 4}),
     ((1, 4, 5, 6), (4, 3, 3, 2), 1, {"strides": [2, 1], "dilations": [2, 3], "pads": [2, 1, 1, 0]}),
 ])
 def test_transposed_convolutions_of_groups_whose_weights_a_call_brings(needs_compiler, tmp_path, shape, weights, group,
@@ -441,6 +444,35 @@ def test_transposed_convolutions_of_groups_whose_weights_a_call_brings(needs_com
     assert "ConvTranspose" not in kinds(porter.port(network))
     feeds = {"x": floats(*shape), "w": floats(*weights), "b": floats(weights[1] * group)}
     check_compiled(tmp_path, {"": (network, feeds)}, functools.partial(np.testing.assert_allclose, atol=1e-4))
+
+
+@pytest.mark.parametrize("shape, weights, group, options", [
+    ((1, 6, 5, 4), (6, 4, 2, 2), 1, {"strides": [4, 4]}),
+    ((2, 6, 5, 4), (6, 4, 1, 3), 1, {"strides": [3, 2], "pads": [2, 1, 0, 1], "output_padding": [2, 1]}),
+    ((1, 6, 5, 4), (6, 2, 2, 1), 3, {"strides": [3, 3], "pads": [1, 0, 1, 2], "output_padding": [2, 0]}),
+    ((1, 6, 9), (6, 5, 2), 1, {"strides": [5], "output_padding": [4]}),
+    ((1, 6, 3, 4, 5), (6, 2, 1, 3, 3), 1, {"strides": [2, 2, 2]}),
+])
+@pytest.mark.parametrize("is_constant", [True, False])
+def test_results_that_no_tap_reaches_are_zeros_between_the_others(shape, weights, group, options, is_constant):
+    w = floats(*weights)
+    given, constants = ({}, {"w": w}) if is_constant else ({"w": w}, {})
+    network = model_of(
+        [helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], group=group, kernel_shape=weights[2:], **options)],
+        {"x": list(shape), **{name: list(each.shape) for name, each in given.items()}}, {"y": None}, **constants,
+        b=floats(weights[1] * group))
+    ported = porter.port(network)
+    assert all(min(stride, taps) == stride for stride, taps in _strides_and_taps(ported))
+    x = {"x": floats(*shape), **given}
+    np.testing.assert_allclose(ort_run(ported, x)[0], ort_run(network, x)[0], rtol=0, atol=1e-4)
+
+
+def _strides_and_taps(network):
+    """Of each dimension of each transposed convolution."""
+    for node in network.graph.node:
+        if node.op_type == "ConvTranspose":
+            own = {each.name: list(each.ints) for each in node.attribute}
+            yield from zip(own["strides"], own["kernel_shape"])
 
 
 @pytest.mark.parametrize("weights, group", [((6, 2, 3, 3), 3), ((8, 8, 3, 2), 2)])
@@ -1009,10 +1041,31 @@ def test_volumes_are_convolved_backwards_as_images(shape, weights, options):
     ("AveragePool", {"kernel_shape": [3, 1, 2], "pads": [1, 0, 0, 0, 0, 1], "count_include_pad": 1}),
 ])
 @pytest.mark.parametrize("count", [1, 2])
-def test_volumes_are_pooled_as_images(kind, options, count):
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_volumes_are_pooled_as_images(kind, options, count, is_alone):
     shape = (count, 3, 6, 7, 8)
-    network = model_of([helper.make_node(kind, ["x"], ["y"], **options)], {"x": list(shape)}, {"y": None})
+    before = [] if is_alone else [helper.make_node("Conv", ["x", "w"], ["v"])]
+    pool = helper.make_node(kind, ["x" if is_alone else "v"], ["y"], **options)
+    network = model_of([*before, pool], {"x": list(shape)}, {"y": None}, w=floats(3, 3, 1, 1, 1))
     check_volume(network, shape, kind)
+    assert kinds(porter.port(network)).count("Transpose") == (0 if is_alone else 2)
+
+
+@pytest.mark.parametrize("volume, lengths", [
+    ((8, 14, 14), [112]), ((16, 28, 28), [128]), ((7, 11, 13), [91]), ((5, 5, 5), []), ((2, 8, 73), [16]),
+    ((1, 2, 211), []),
+])
+@pytest.mark.parametrize("kind", ["GlobalAveragePool", "ReduceMean"])
+def test_means_of_volumes_are_those_of_rows(kind, volume, lengths):
+    shape = (2, 3, *volume)
+    own = {"axes": [-3, -2, -1]} if kind == "ReduceMean" else {}
+    network = model_of([helper.make_node(kind, ["x"], ["y"], **own)], {"x": list(shape)}, {"y": None})
+    ported = porter.port(network)
+    constants = {each.name: numpy_helper.to_array(each) for each in ported.graph.initializer}
+    rows = [constants[node.input[1]] for node in ported.graph.node if node.op_type == "Reshape"]
+    assert [each[-1] for each in rows[:1]] == lengths
+    x = {"x": floats(*shape)}
+    np.testing.assert_allclose(ort_run(ported, x)[0], ort_run(network, x)[0], rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -1079,12 +1132,6 @@ def test_no_part_of_the_porter_hides_a_method_of_another():
     own = [name for part in porter._Porter.__mro__ if part is not object
            for name, value in vars(part).items() if callable(value) and not name.startswith("__")]
     assert len(own) == len(set(own)), sorted({name for name in own if own.count(name) > 1})
-
-
-def test_volumes_with_images_of_the_bias_alone_stay():
-    network = model_of([helper.make_node("ConvTranspose", ["x", "w"], ["y"], strides=[2, 1, 1])],
-                       {"x": [1, 2, 3, 4, 4]}, {"y": None}, w=floats(2, 2, 1, 3, 3))
-    assert kinds(porter.port(network)) == ["ConvTranspose"]
 
 
 def check_volume(network, shape, kind):

@@ -445,6 +445,25 @@ def test_the_places_of_the_greatest_are_found(needs_compiler, tmp_path):
         np.testing.assert_array_equal(got, want, err_msg=case)
 
 
+def test_numbers_are_added_up_along_axes(needs_compiler, tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    onnx = pytest.importorskip("onnx")
+    models, inputs = {}, {}
+    for shape, axis, own in (
+            ((2, 21, 12, 10), 1, {}), ((2, 700, 90), -2, {"reverse": 1}), ((50, 1030), 0, {"exclusive": 1}),
+            ((3, 5, 17), 1, {"exclusive": 1, "reverse": 1})):
+        case = f"{shape} {own}"
+        models[case] = of_constants([onnx.helper.make_node("CumSum", ["x", "axis"], ["y"], **own)],
+                                    {"x": ("float32", shape)}, {"y": ("float32", None)}, axis=np.array(axis))
+        inputs[case] = np.random.default_rng(5).standard_normal(shape).astype(np.float32)
+        inputs[case][(0,) * len(shape)] = np.inf
+    whole, found = compiled(tmp_path, models)
+    for case, got in whole.call({case: [x] for case, x in inputs.items()}).items():
+        assert [call.function for call in found[case][1]] == ["takt_cum_sum_f32"], case
+        want, = onnxruntime.InferenceSession(models[case].SerializeToString()).run(None, {"x": inputs[case]})
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5, err_msg=case)
+
+
 def test_images_are_resized_by_any_factor(needs_compiler, tmp_path):
     cases = {}
     for way, sizes in (

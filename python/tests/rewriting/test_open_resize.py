@@ -83,12 +83,21 @@ def test_bytes_are_resized_to_the_nearest(needs_compiler, tmp_path):
     check(results(tmp_path, net, [1, 3, None, None], result, SIZES, recipe="native"), 5, 2)
 
 
-def test_cubic_ones_are_left_to_the_compiler():
+def test_cubic_ones_are_sums_of_three_blends(needs_compiler, tmp_path):
+    """With the channels last, and with the channels first."""
     net = Net()
-    large = net.conv("x", 3, 9)
-    small = net.conv(large, 9, 9, strides=[2, 2])
-    result = net.node("Relu", net.node("Resize", small, "", "", sizes_of(net, large, 9), mode="cubic"))
-    assert calls_of(net, result) == (0, 0)
+    small, large = net.conv("x", 3, 9, strides=[3, 2]), net.conv("x", 3, 9)
+    ways = [{}, *({"coordinate_transformation_mode": way} for way in (
+        "align_corners", "asymmetric", "pytorch_half_pixel")), {"cubic_coeff_a": -0.5}]
+    parts = [net.node("Resize", small, "", "", sizes_of(net, large, 9), mode="cubic", **own) for own in ways]
+    scaled = net.node("Resize", small, "", net.constant(np.array([1, 1, 1.5, 2.5], np.float32)), mode="cubic")
+    parts.append(net.node("Resize", scaled, "", "", sizes_of(net, large, 9)))
+    few = net.node("Resize", "x", "", "", sizes_of(net, small, 3), mode="cubic")
+    few = net.node("Pad", net.node("Resize", few, "", "", sizes_of(net, "x", 3), mode="cubic"),
+                   net.constant(np.array([0, 6, 0, 0, 0, 0, 0, 0])))
+    result = net.node("Concat", large, *parts, few, axis=1)
+    assert calls_of(net, result) == (48, 2)
+    check(results(tmp_path, net, [1, 3, None, None], result, SIZES, recipe="native"), 9, 8)
 
 
 def test_sizes_that_floats_give_leave_the_channels_known(needs_compiler, tmp_path):

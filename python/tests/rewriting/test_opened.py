@@ -429,6 +429,18 @@ def test_the_greatest_number_is_found_along_axes_of_images_of_each_size(needs_co
         np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.parametrize("axis, shape", [(1, [None, "rows", "columns"]), (0, ["rows", 24]), (-2, ["batch", 7, 90])])
+def test_numbers_of_each_size_are_added_up(needs_compiler, tmp_path, axis, shape):
+    net = Net()
+    result = net.node("CumSum", "x", net.constant(np.array(axis)), exclusive=axis % 2)
+    calls, _ = functions(net.model(shape, result))
+    assert calls == {"takt_cum_sum_f32": 1}, calls
+    sizes = [tuple(size if isinstance(size, int) else count for size in shape) for count in (3, 1, 300)]
+    for artifact, got, want in results(tmp_path, net, shape, result, sizes, recipe="native"):
+        assert artifact.recipe.name == "native", artifact.report
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-4)
+
+
 @pytest.mark.parametrize("axis, shape", [(-1, [None, 4, "columns"]), (1, [None, "rows", 24]), (2, ["batch", 3, 24])])
 def test_the_greatest_numbers_of_rows_of_each_size_are_found(needs_compiler, tmp_path, axis, shape):
     net = Net()
