@@ -1,5 +1,5 @@
 // A CoreArbiter makes the executors of several processes share cores. An
-// executor tells it which jobs it has, and asks it how many threads may run.
+// executor reports the jobs that it has, and asks how many threads may run.
 //
 // A process writes its claims when they rise, and looks at those of others at
 // most every kLookNs, as its threads come by. So a process with less urgent

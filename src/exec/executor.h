@@ -174,14 +174,16 @@ class Executor : public Object {
   // again, so that another thread continues it: the calling thread shares its
   // processor with another one although a processor is free, it waits with a
   // deadline that has passed, or it must give its core to another process.
-  virtual bool EndRange(const Job&) { return false; }
+  virtual bool EndRange([[maybe_unused]] const Job& job) { return false; }
   // The traits of jobs that work for `job`. Errors of FindAffinity().
   absl::StatusOr<JobTraits> FindTraits(const JobAttributes& job);
 
   // Whether work with these traits, which runs on this thread, is to stop and
   // to be submitted again: a more urgent job waits, the thread is to return to
   // its call, or it must give its core to another process.
-  virtual bool MustInterrupt(const JobTraits&) { return false; }
+  virtual bool MustInterrupt([[maybe_unused]] const JobTraits& traits) {
+    return false;
+  }
 
   // True while a thread looks for jobs of `lane`. It begins with a new one
   // within about a microsecond, without a wake-up. Only a hint: it may change

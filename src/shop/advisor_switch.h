@@ -132,7 +132,7 @@ class JobShop::AdvisorSwitch final : public sched::PlacementAdvisor {
   Slot set_;
   Slot standing_;
   sched::PlacementAdvisor* advisor_ = nullptr;  // The one that is asked.
-  // The scheduler has not yet been told that prescriptions have changed.
+  // The scheduler does not know yet that prescriptions have changed.
   bool has_lost_ = false;
   std::atomic<uint64_t> lost_count_{0};
 };
