@@ -16,7 +16,7 @@ import numpy as np
 
 from . import byte_calls, open_calls, tiled_calls
 from ..porting import scales
-from ..networks import graphs, open_sizes
+from ..networks import elementwise, graphs, open_sizes
 from .kernel_calls import DOMAIN
 from .opened import OpenShape, of_rows, product_shape, product_window
 from .packing import BLOCK, FOUR, join_groups, join_pixels, join_results, pack_bytes, with_room
@@ -25,11 +25,7 @@ from .packing import BLOCK, FOUR, join_groups, join_pixels, join_results, pack_b
 # before or after quantization.
 _MOVERS = {"Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "Resize", "Slice"}
 # Operators that compute each element of the result from elements at the same place.
-_POINTWISE = {
-    "Relu", "Sigmoid", "Tanh", "LeakyRelu", "Elu", "HardSwish", "HardSigmoid", "Erf", "Exp",
-    "Neg", "Abs", "Sqrt", "Softplus", "Identity", "Clip", "Reciprocal", "Floor", "Ceil", "Gelu",
-    "Add", "Sub", "Mul", "Div", "Max", "Min", "Pow",
-}
+_POINTWISE = (elementwise.UNARY - {"Cast", "Not"}) | {"Add", "Sub", "Mul", "Div", "Max", "Min", "Pow", "PRelu"}
 _PRODUCTS = {"MatMul", "Gemm", "Conv", "ConvTranspose", "Einsum"}
 # Steps that there are for a bias, beside the sum of products, in 32 bits.
 _BIAS_STEPS_MIN = 1 << 24

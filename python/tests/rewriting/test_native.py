@@ -359,6 +359,21 @@ class QuantizedNet(Net):
             self.integers(bias, (scale * np.float32(in_scale)).astype(np.float32), 0), **attributes)
 
 
+def test_functions_of_bytes_are_tables(needs_compiler, tmp_path):
+    """Whatever a quantized network computes of one tensor by elements is a table of 256 bytes."""
+    pytest.importorskip("onnxruntime")
+    cases = {}
+    for op in ["PRelu", "LeakyRelu", "Elu", "Selu", "Celu", "ThresholdedRelu", "Softsign", "Sin", "Cos", "Atan",
+               "Round"]:
+        net = QuantizedNet()
+        inputs = [net.constant(np.array([[-0.25]], np.float32))] if op == "PRelu" else []
+        cases[op] = net, [2, 5, 30], net.quantize(net.node(op, net.quantize("x", 0.02, 9), *inputs), 0.03, 3)
+    found, pairs = compared(tmp_path, cases, devices=["local-sync"])
+    for case, want, got in pairs:
+        assert found[case][0] == {"takt_map_i8": 1}, case
+        assert np.abs(got - want).max() <= 0.031, case
+
+
 def test_an_infinite_scale_of_constants_is_no_warning():
     """A mask of minus infinity, as ONNX Runtime quantizes it."""
     pytest.importorskip("onnx")
