@@ -368,6 +368,9 @@ def test_functions_of_bytes_are_tables(needs_compiler, tmp_path):
         net = QuantizedNet()
         inputs = [net.constant(np.array([[-0.25]], np.float32))] if op == "PRelu" else []
         cases[op] = net, [2, 5, 30], net.quantize(net.node(op, net.quantize("x", 0.02, 9), *inputs), 0.03, 3)
+    net = QuantizedNet()
+    moved = net.node("Transpose", net.node("Exp", net.quantize("x", 0.02, 9)), perm=[2, 0, 1])
+    cases["before a move"] = net, [2, 5, 30], net.quantize(moved, 0.03, 3)
     found, pairs = compared(tmp_path, cases, devices=["local-sync"])
     for case, want, got in pairs:
         assert found[case][0] == {"takt_map_i8": 1}, case
