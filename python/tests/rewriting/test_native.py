@@ -176,7 +176,11 @@ def expected(path, x):
         # Without VNNI it saturates sums of products of bytes. The option makes unsigned bytes of signed ones, and sums
         # of two tensors of these are rounded otherwise.
         options.add_session_config_entry("session.x64quantprecision", "1")
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    try:
+        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except onnxruntime.capi.onnxruntime_pybind11_state.Fail:  # It cannot change weights of two products.
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     return session.run(None, {"x": x})[0]
 
 
