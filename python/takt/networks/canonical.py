@@ -208,19 +208,28 @@ class _Reducer(graphs.Graph):
         return True
 
     def norm_of_groups(self, node: Any) -> bool:
-        """Groups of channels are instances: Reshape, InstanceNormalization, Reshape."""
-        source, groups = node.input[0], self.shapes.get(node.output[0])
-        norm = self.only_consumer(node.output[0])
-        back = self.only_consumer(norm.output[0]) if norm is not None else None
-        if (source not in self.images or groups is None or back is None or norm.op_type != "InstanceNormalization"
-                or back.op_type != "Reshape" or self.shapes.get(back.output[0]) != self.shapes[source]):
+        """Groups of channels are instances: Reshape, InstanceNormalization, Reshape. Bytes may be between them."""
+        source, groups, between = node.input[0], self.shapes.get(node.output[0]), []
+        back = self.only_consumer(node.output[0])
+        while back is not None and self.is_of_groups(back):
+            between.append(back)
+            back = self.only_consumer(back.output[0])
+        if (source not in self.images or groups is None or back is None or back.op_type != "Reshape"
+                or self.shapes.get(back.output[0]) != self.shapes[source]
+                or [each.op_type for each in between].count("InstanceNormalization") != 1):
             return False
-        n, c, length = self.shapes[source]
-        normalized = self.emit("InstanceNormalization", [self.reshape(self.images[source], groups), *norm.input[1:]],
-                               **self.attributes(norm))
-        self.images[back.output[0]] = self.reshape(normalized, (n, c, 1, length))
-        self.done |= {id(norm), id(back)}
+        (n, c, length), name = self.shapes[source], self.reshape(self.images[source], groups)
+        for each in between:
+            name = self.emit(each.op_type, [name, *each.input[1:]], **self.attributes(each))
+        self.images[back.output[0]] = self.reshape(name, (n, c, 1, length))
+        self.done |= {id(each) for each in (*between, back)}
         return True
+
+    def is_of_groups(self, node: Any) -> bool:
+        """Whether it is a norm of groups, or a quantizer before or behind one."""
+        if node.op_type == "InstanceNormalization":
+            return all(name in self.made or name in self.constants for name in node.input[1:])
+        return node.op_type in ("QuantizeLinear", "DequantizeLinear") and self.is_scalar(node.input[1:])
 
     def norm_of_bands(self, node: Any) -> bool:
         """Bands of rows are channels of a BatchNormalization, between two Reshapes, as networks for spectra have it:

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import byte_calls, open_calls, tiled_calls
 from ..porting import scales
-from ..networks import graphs, open_sizes
+from ..networks import elementwise, graphs, open_sizes
 from .kernel_calls import DOMAIN
 from .opened import OpenShape, of_rows, product_shape, product_window
 from .packing import BLOCK, FOUR, join_groups, join_pixels, join_results, pack_bytes, with_room
@@ -24,12 +24,10 @@ from .packing import BLOCK, FOUR, join_groups, join_pixels, join_results, pack_b
 # Operators of one input that only move elements, so that they may be applied
 # before or after quantization.
 _MOVERS = {"Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "Resize", "Slice"}
+# Those whose result has each element once: they may as well come behind what is done by elements.
+_REORDERS = _MOVERS - {"Resize", "Slice"}
 # Operators that compute each element of the result from elements at the same place.
-_POINTWISE = {
-    "Relu", "Sigmoid", "Tanh", "LeakyRelu", "Elu", "HardSwish", "HardSigmoid", "Erf", "Exp",
-    "Neg", "Abs", "Sqrt", "Softplus", "Identity", "Clip", "Reciprocal", "Floor", "Ceil", "Gelu",
-    "Add", "Sub", "Mul", "Div", "Max", "Min", "Pow",
-}
+_POINTWISE = (elementwise.UNARY - {"Cast", "Not"}) | {"Add", "Sub", "Mul", "Div", "Max", "Min", "Pow", "PRelu"}
 _PRODUCTS = {"MatMul", "Gemm", "Conv", "ConvTranspose", "Einsum"}
 # Steps that there are for a bias, beside the sum of products, in 32 bits.
 _BIAS_STEPS_MIN = 1 << 24
@@ -144,7 +142,7 @@ class QuantizedRewriter:
         data = list(node.input) if node.op_type == "Concat" else [node.input[0]]
         user = self.only_consumer(node.output[0])
         if any(name not in self.quantization.tensors for name in data):
-            return None
+            return self.moved_behind(node, user, dropped)
         if user is not None and len(data) == 1 and self.moves_to_bytes(user):
             return self.moved_bytes(node)
         if user is None or user.op_type != "QuantizeLinear":
@@ -175,6 +173,20 @@ class QuantizedRewriter:
             self.note(floats, [result], self.sizes(node.output[0]), self.onnx.TensorProto.FLOAT)
         dropped.add(id(user))
         return made
+
+    def moved_behind(self, node: Any, user: Any | None, dropped: set[int]) -> list[Any] | None:
+        """The QuantizeLinear and a move of its bytes, in place of a move of floats and of the QuantizeLinear after it,
+        which is dropped."""
+        source = node.input[0]
+        if (node.op_type not in _REORDERS or source in self.constants or user is None
+                or user.op_type != "QuantizeLinear" or self.quantization.scale_of(user, self.constants) is None):
+            return None
+        result, make = self.fresh("bytes"), self.onnx.helper.make_node
+        self.note(result, [source], self.sizes(source), self.onnx.TensorProto.INT8)
+        dropped.add(id(user))
+        return [make("QuantizeLinear", [source, *user.input[1:]], [result]),
+                make(node.op_type, [result, *node.input[1:]], user.output, name=user.output[0],
+                     **self.attributes(node))]
 
     def moves_to_bytes(self, node: Any) -> bool:
         """Whether a node of one input moves elements that become bytes."""

@@ -51,22 +51,23 @@ def between(add, has_pixels=True):
 
 
 def test_groups_of_bytes_are_normalized(needs_compiler, tmp_path):
-    """As ONNX Runtime quantizes a norm of groups: bytes are between all operators."""
+    """As ONNX Runtime quantizes a norm of groups: bytes are between all operators. Of images and of sequences."""
     pytest.importorskip("onnxruntime")
     cases = {}
-    for groups in (2, 3, 6):
-        net = QuantizedNet()
-        x = net.product("Conv", net.quantize("x", 0.03, 9), 0.03, (CHANNELS, 3, 3, 3), 0, pads=[1, 1, 1, 1])
+    for groups, size in [(2, [11, 14]), (3, [11, 14]), (6, [11, 14]), (1, [40]), (3, [40])]:
+        net, rank = QuantizedNet(), len(size)
+        x = net.quantize("x", 0.03, 9)
+        x = net.product("Conv", x, 0.03, (CHANNELS, 3, *[3] * rank), 0, pads=[1] * (2 * rank))
         x = net.quantize(x, 0.1, 5)
         parts = net.quantize(net.node("Reshape", x, net.constant(np.array([0, groups, -1]))), 0.1, 5)
         ones, zeros = (net.constant(np.full(groups, value, np.float32)) for value in (1, 0))
         x = net.quantize(net.node("InstanceNormalization", parts, ones, zeros), 0.03, -3)
-        x = net.quantize(net.node("Reshape", x, net.constant(np.array([0, CHANNELS, 11, 14]))), 0.03, -3)
-        x = net.quantize(net.node("Mul", x, net.weights(CHANNELS, 1, 1)), 0.02, 3)
-        y = net.quantize(net.product("Conv", x, 0.02, (8, CHANNELS, 1, 1), 0), 0.05, 5)
-        cases[groups] = net, [2, 3, 11, 14], y
-        network, _ = rewriter.rewrite(net.model(*cases[groups][1:]))
-        assert "InstanceNormalization" not in {node.op_type for node in network.graph.node}, groups
+        x = net.quantize(net.node("Reshape", x, net.constant(np.array([0, CHANNELS, *size]))), 0.03, -3)
+        x = net.quantize(net.node("Mul", x, net.weights(CHANNELS, *[1] * rank)), 0.02, 3)
+        y = net.quantize(net.product("Conv", x, 0.02, (8, CHANNELS, *[1] * rank), 0), 0.05, 5)
+        cases[groups, rank] = net, [2, 3, *size], y
+        network, _ = rewriter.rewrite(net.model(*cases[groups, rank][1:]))
+        assert "InstanceNormalization" not in {node.op_type for node in network.graph.node}, (groups, size)
     found, pairs = compared(tmp_path, cases, devices=["local-task"])
     for case, want, got in pairs:
         assert found[case][0]["takt_mean_pool2d_f32"] == 2, case
