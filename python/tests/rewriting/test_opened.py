@@ -373,7 +373,8 @@ def test_kernels_take_any_number_of_rows(needs_compiler, tmp_path, shape):
     for artifact, got, want in results(tmp_path, net, shape, result, sizes):
         assert artifact.recipe.name == "native", artifact.report
         assert got.shape == want.shape
-        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+        spread = np.ptp(want) if want.size else 0
+        assert np.abs(got - want).max(initial=0) <= 1e-5 * max(spread, 1e-3)
 
 
 def plain_norm(net, x, square, *, is_scaled=True):
