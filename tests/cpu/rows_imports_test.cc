@@ -167,7 +167,7 @@ TEST_F(RowsImportsTest, RefusesNormsThatDoNotFit) {
                            });
 }
 
-struct Range {
+struct RangeCall {
   Buffer input, output;
   int32_t count, part, first_row, row_count;
 };
@@ -179,7 +179,7 @@ struct Quantize {
 TEST_F(RowsImportsTest, FloatsBecomeBytesInStepsOfTheirRange) {
   const float input[5] = {99.f, 1.f, -55.f, 200.f, 3.f};
   float ranges[4] = {};
-  Range range = {{input, 1, 4}, {ranges, 0, 4}, 4, 0, 0, 2};
+  RangeCall range = {{input, 1, 4}, {ranges, 0, 4}, 4, 0, 0, 2};
   ASSERT_EQ(Call("takt_range_f32", range), 0);
   range.first_row = 2;
   ASSERT_EQ(Call("takt_range_f32", range), 0);
@@ -191,11 +191,12 @@ TEST_F(RowsImportsTest, FloatsBecomeBytesInStepsOfTheirRange) {
   // A step is 1, and 55 stands for 0, less 128.
   EXPECT_EQ(std::vector<int>(output_, output_ + 5),
             (std::vector<int>{0, -128, 127, -70, 0}));
-  ExpectRefused<Range>(
-      "takt_range_f32", range,
-      {[](Range& p) { --p.input.size; }, [](Range& p) { --p.output.size; },
-       [](Range& p) { p.count = -1; }, [](Range& p) { p.row_count = 0; },
-       [](Range& p) { p.first_row = 5; }});
+  ExpectRefused<RangeCall>("takt_range_f32", range,
+                           {[](RangeCall& p) { --p.input.size; },
+                            [](RangeCall& p) { --p.output.size; },
+                            [](RangeCall& p) { p.count = -1; },
+                            [](RangeCall& p) { p.row_count = 0; },
+                            [](RangeCall& p) { p.first_row = 5; }});
   ExpectRefused<Quantize>(
       "takt_quantize_i8", quantize,
       {[](Quantize& p) { --p.input.size; },
