@@ -172,7 +172,7 @@ def _cubic(add: Callable[..., str], place: str, a: float) -> Iterator[tuple[str,
     a    the coefficient of the filter."""
     pixel, t = _linear(add, place)
     rest = add("Sub", 1, t)
-    # What each of the four contributes: the first, the fourth and the third one.
+    # The shares of the first, the fourth and the third of the four.
     before = add("Mul", add("Mul", add("Mul", t, rest), rest), a)
     last = add("Mul", add("Mul", add("Mul", t, t), rest), a)
     behind = add("Add", add("Mul", add("Mul", add("Sub", add("Mul", rest, a + 2), a + 3), rest), rest), 1)
