@@ -139,7 +139,7 @@ template <int kCount, typename Weight>
   }
 }
 
-// By half of the rows.
+// The index is half of the rows.
 template <typename Weight>
 using MultiplyFunction = void (*)(const int16_t*, int64_t, const Weight*,
                                   int64_t, bool, HalfSums*);

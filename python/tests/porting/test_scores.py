@@ -98,7 +98,8 @@ def test_joint_attention_that_leaves_a_past():
 
 @pytest.mark.parametrize("past", [False, True])
 def test_quantized_attention(past):
-    weights = RNG.integers(-128, 128, (8, 48)).astype(np.int8)
+    # With greater ones, ONNX Runtime's sums saturate on a processor without VNNI.
+    weights = RNG.integers(-64, 65, (8, 48)).astype(np.int8)
     inputs = {"x": RNG.integers(0, 256, (2, 6, 8)).astype(np.uint8)}
     if past:
         inputs["past"] = floats(2, 2, 4, 3, 4)
