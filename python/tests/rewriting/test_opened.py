@@ -706,7 +706,8 @@ def test_several_moves_between_two_scales_are_of_bytes(needs_compiler, tmp_path)
 def test_scales_of_any_number_of_rows_are_found_in_calls(needs_compiler, tmp_path):
     net = Net()
     net.nodes.append(onnx.helper.make_node("DynamicQuantizeLinear", ["x"], ["bytes", "scale", "zero"]))
-    weights = net.random.integers(-127, 128, (48, 32)).astype(np.int8)
+    # With greater ones, ONNX Runtime's sums saturate on a processor without VNNI.
+    weights = net.random.integers(-64, 65, (48, 32)).astype(np.int8)
     sums = net.node("Cast", net.node("MatMulInteger", "bytes", net.constant(weights), "zero"), to=1)
     result = net.node("Mul", sums, net.node("Mul", "scale", net.constant(np.float32(0.004))))
     shape = [1, None, 48]
