@@ -42,7 +42,7 @@ struct DispatchArguments {
   uint32_t max_concurrency = 1;
   // The traits of its job; null: none in particular.
   const exec::JobTraits* traits = nullptr;
-  // Of the job; null: none in particular.
+  // The policy of the job; null: none in particular.
   const JobFaultPolicy* faults = nullptr;
   Cancellation* cancellation = nullptr;  // Of the call; null: none.
 

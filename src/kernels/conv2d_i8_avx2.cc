@@ -24,6 +24,15 @@ constexpr int kPixelsMax = 6;
 constexpr int kPixelStep = 2;
 constexpr int PixelsOf(int64_t) { return 6; }
 
+// Sixteen numbers, which are bytes or have been widened.
+inline __m256i LoadWide(const int8_t* data) {
+  return _mm256_cvtepi8_epi16(
+      _mm_loadu_si128(reinterpret_cast<const __m128i*>(data)));
+}
+inline __m256i LoadWide(const int16_t* data) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(data));
+}
+
 // A vector has two sums of each of four channels.
 struct Sums {
   __m256i of_fours[4];
@@ -33,10 +42,9 @@ inline void Dot(Sums& sums, uint32_t four, const int8_t* weights) {
   const __m256i inputs =
       _mm256_cvtepi8_epi16(_mm_set1_epi32(static_cast<int>(four)));
   for (int i = 0; i < 4; ++i) {
-    const __m256i wide = _mm256_cvtepi8_epi16(
-        _mm_loadu_si128(reinterpret_cast<const __m128i*>(weights) + i));
     sums.of_fours[i] =
-        _mm256_add_epi32(sums.of_fours[i], _mm256_madd_epi16(inputs, wide));
+        _mm256_add_epi32(sums.of_fours[i],
+                         _mm256_madd_epi16(inputs, LoadWide(weights + 16 * i)));
   }
 }
 // Two sums of each of eight channels, added.
@@ -61,10 +69,7 @@ inline void CopyFour(const int8_t* from, int16_t* to) {
 }
 inline void CopyInputs(const int8_t* from, int64_t count, int16_t* to) {
   for (; count >= 16; count -= 16, from += 16, to += 16) {
-    const __m128i bytes =
-        _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
-                        _mm256_cvtepi8_epi16(bytes));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), LoadWide(from));
   }
   for (; count >= 4; count -= 4, from += 4, to += 4) CopyFour(from, to);
   for (; count > 0; --count) *to++ = *from++;
@@ -93,15 +98,6 @@ struct HalfSums {
   __m256i low, high;
 };
 
-// Sixteen weights, which are bytes or have been widened.
-inline __m256i LoadWeights(const int8_t* weights) {
-  return _mm256_cvtepi8_epi16(
-      _mm_loadu_si128(reinterpret_cast<const __m128i*>(weights)));
-}
-inline __m256i LoadWeights(const int16_t* weights) {
-  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights));
-}
-
 // Adds the products of kCount rows of copies and eight channels of a block, of
 // which each four has 64 weights; to 0 if `goes_on` is false. Twelve sums, two
 // vectors of weights, an input and a product are all registers, so nothing else
@@ -121,8 +117,8 @@ template <int kCount, typename Weight>
   }
   const int64_t end = 4 * fours;
   for (int64_t k = 0; k < end; k += 4, weights += 4 * kConvBlock) {
-    const __m256i first = LoadWeights(weights);
-    const __m256i last = LoadWeights(weights + kConvBlock);
+    const __m256i first = LoadWide(weights);
+    const __m256i last = LoadWide(weights + kConvBlock);
 #pragma GCC unroll 16
     for (int i = 0; i < kCount; ++i) {
       int64_t four;
@@ -168,6 +164,35 @@ inline __m256i Round(__m256i sums, __m256 scale, __m256 most) {
       _mm256_min_ps(most, _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scale)));
 }
 
+// The scaling of a block, all of whose channels are there.
+struct BlockScale {
+  void Load(const ConvI8Operands& o, int64_t channel) {
+    const auto* const of_block =
+        reinterpret_cast<const __m256i*>(o.bias + channel);
+    bias = {_mm256_loadu_si256(of_block), _mm256_loadu_si256(of_block + 1)};
+    scale[0] = _mm256_loadu_ps(o.scale + channel);
+    scale[1] = _mm256_loadu_ps(o.scale + channel + 8);
+    most = _mm256_set1_ps(static_cast<float>(o.high - o.output_zero));
+    zero = _mm256_set1_epi16(static_cast<int16_t>(o.output_zero));
+    least = _mm256_set1_epi8(static_cast<char>(o.low));
+  }
+
+  // The sums of a pixel, bias included, as 16 bits.
+  __m256i ToHalves(__m256i low, __m256i high) const {
+    return _mm256_adds_epi16(_mm256_packs_epi32(Round(low, scale[0], most),
+                                                Round(high, scale[1], most)),
+                             zero);
+  }
+  // The bytes of two pixels, whose halves these are.
+  __m256i ToBytes(__m256i first, __m256i second) const {
+    return _mm256_max_epi8(_mm256_packs_epi16(first, second), least);
+  }
+
+  Words bias;
+  __m256 scale[2], most;
+  __m256i zero, least;
+};
+
 // Finish() of all channels of a block of `count` pixels. The halves' sums are
 // `most_pixels` apart, and lose their last `shift` bits. Eight of them are in
 // the order of _mm256_hadd_epi32() in a vector, which is 0 1 4 5 2 3 6 7.
@@ -175,37 +200,27 @@ inline __m256i Round(__m256i sums, __m256 scale, __m256 most) {
                                    int shift, int64_t count,
                                    const ConvI8Operands& o, int64_t channel,
                                    int8_t* to, int64_t stride) {
-  __m256i bias[2];
-  __m256 scale[2];
+  BlockScale block;
+  block.Load(o, channel);
+  block.bias = {_mm256_permute4x64_epi64(block.bias.low, 0xd8),
+                _mm256_permute4x64_epi64(block.bias.high, 0xd8)};
 #pragma GCC unroll 2
-  for (int half = 0; half < 2; ++half) {
-    const int64_t c = channel + 8 * half;
-    bias[half] = _mm256_permute4x64_epi64(
-        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(o.bias + c)), 0xd8);
-    scale[half] = _mm256_castpd_ps(_mm256_permute4x64_pd(
-        _mm256_castps_pd(_mm256_loadu_ps(o.scale + c)), 0xd8));
+  for (__m256& scale : block.scale) {
+    scale =
+        _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(scale), 0xd8));
   }
-  const __m256 most =
-      _mm256_set1_ps(static_cast<float>(o.high - o.output_zero));
-  const __m256i zero = _mm256_set1_epi16(static_cast<int16_t>(o.output_zero));
-  const __m256i least = _mm256_set1_epi8(static_cast<char>(o.low));
-  const auto round = [&](const HalfSums* pixel) {
-    __m256i halves[2];
-#pragma GCC unroll 2
-    for (int half = 0; half < 2; ++half, pixel += most_pixels) {
-      const __m256i both =
-          _mm256_srai_epi32(_mm256_hadd_epi32(pixel->low, pixel->high), shift);
-      halves[half] =
-          Round(_mm256_add_epi32(both, bias[half]), scale[half], most);
-    }
-    return _mm256_adds_epi16(_mm256_packs_epi32(halves[0], halves[1]), zero);
+  const auto sum = [shift](const HalfSums& half, __m256i bias) {
+    return _mm256_add_epi32(
+        _mm256_srai_epi32(_mm256_hadd_epi32(half.low, half.high), shift), bias);
+  };
+  const auto halves = [&](const HalfSums* pixel) {
+    return block.ToHalves(sum(pixel[0], block.bias.low),
+                          sum(pixel[most_pixels], block.bias.high));
   };
   for (int64_t i = 0; i < count; i += 2, to += 2 * stride) {
     const bool has_second = i + 1 < count;
-    const __m256i bytes = _mm256_max_epi8(
-        _mm256_packs_epi16(round(sums + i),
-                           round(has_second ? sums + i + 1 : sums + i)),
-        least);
+    const __m256i bytes = block.ToBytes(
+        halves(sums + i), halves(has_second ? sums + i + 1 : sums + i));
     // Channels 0 1 4 5 8 9 12 13 of both pixels, and the others.
     const __m128i first = _mm256_castsi256_si128(bytes);
     const __m128i last = _mm256_extracti128_si256(bytes, 1);

@@ -1,8 +1,9 @@
 // A LeaseFile is the file in which processes that share an NPU agree on whose
-// turn it is. There is no daemon. Whoever may write the file takes part.
+// turn it is. There is no daemon. Each process that may write the file takes
+// part.
 //
 // The file is read and written, not mapped: a peer that truncates a mapped file
-// would end every process that maps it. What is read may be anything, and is
+// would end every process that maps it. The content may be anything, and is
 // brought into bounds. A process is alive as long as it holds the lock of its
 // slot's byte, which the kernel releases when the process ends, in whatever
 // way. Changes happen under the lock of byte 0.
